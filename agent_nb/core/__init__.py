@@ -1,0 +1,1 @@
+"""Data and protocols every other layer rests on."""

@@ -1,0 +1,89 @@
+"""What the loop needs of whoever serves a model."""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from agent_nb.core import json_text
+from agent_nb.core.abort import AbortSignal
+from agent_nb.core.events import ProviderEvent
+from agent_nb.core.messages import Message
+from agent_nb.core.model import Model, ThinkingLevel
+
+
+@dataclass(frozen=True, slots=True)
+class SentRequest:
+    """One request as it went out. `parts` share the bytes of earlier requests and are joined when read.
+
+    Attributes:
+        url: Where to.
+        headers: What was sent, keys masked.
+        parts: The body in pieces, `length` of them belonging to this request.
+    """
+
+    url: str
+    headers: Mapping[str, str]
+    head: bytes
+    fragments: Sequence[bytes]
+    length: int
+    tail: bytes
+
+    @property
+    def body(self) -> bytes:
+        """The body, byte for byte."""
+        return b"".join((self.head, b",".join(self.fragments[: self.length]), self.tail))
+
+    def json(self) -> Any:
+        """The body as data."""
+        return json_text.loads(self.body)
+
+    def __repr__(self) -> str:
+        return f"SentRequest({self.url}, {self.length} messages, {len(self.body):,} bytes)"
+
+
+def _ignore_request(_request: SentRequest) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the model is asked.
+
+    Attributes:
+        model: Which one.
+        system: The system prompt.
+        messages: The context, oldest first. Successive requests of a run share their leading message objects.
+        tools: Declarations: name, description, parameters (JSON schema).
+        thinking_level: How much it should think.
+        max_tokens: Most tokens of the answer; None leaves it to the model's limit.
+        session_id: For servers that cache by it.
+        on_sent: Told the exact request.
+    """
+
+    model: Model
+    system: str
+    messages: Sequence[Message]
+    tools: Sequence[Mapping[str, Any]] = ()
+    thinking_level: ThinkingLevel = "off"
+    max_tokens: int | None = None
+    session_id: str | None = None
+    on_sent: Callable[[SentRequest], None] = field(default=_ignore_request)
+
+
+class Provider(Protocol):
+    """Serves models over one wire protocol. Adapters translate; they decide nothing."""
+
+    def stream(
+        self, request: Request, signal: AbortSignal
+    ) -> AsyncIterator[Sequence[ProviderEvent]]:
+        """Yield the events of each network read together, the last of all a `Finish`.
+
+        Raises:
+            ProviderError: If the server refuses, or the answer breaks off before it is whole.
+            Aborted: If the signal is set.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...

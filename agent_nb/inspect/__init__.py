@@ -1,0 +1,1 @@
+"""History as data: turns, runs, requests, events."""

@@ -1,0 +1,1 @@
+"""IPython, the agent thread, and the wiring between them."""

@@ -1,0 +1,1 @@
+"""The agent loop: ask the model, run tools, ask again."""

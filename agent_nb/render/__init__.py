@@ -1,0 +1,1 @@
+"""Static forms of messages and runs: HTML, Markdown, plain text."""

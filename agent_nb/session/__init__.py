@@ -1,0 +1,1 @@
+"""State and disk: what a conversation is between and across runs."""
