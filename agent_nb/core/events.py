@@ -303,7 +303,7 @@ AgentEvent = (
 
 @dataclass(frozen=True, slots=True)
 class AgentSettled:
-    """Nothing automatic is left: the run is over. `aborted` is true only where the user stopped it."""
+    """Nothing automatic is left: the run is over. `aborted` means the user stopped it."""
 
     aborted: bool = False
     type: Literal["agent_settled"] = "agent_settled"
@@ -349,7 +349,7 @@ class ThinkingLevelChanged:
 
 @dataclass(frozen=True, slots=True)
 class PermissionDecided:
-    """A gate decided a tool call. Not one of pi's events; absent where all is allowed."""
+    """A gate decided a tool call. Absent where everything is allowed; not one of pi's events."""
 
     tool_call_id: str
     tool_name: str

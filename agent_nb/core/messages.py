@@ -1,6 +1,7 @@
 """Messages: what was said, as it is stored and sent. Source: pi 1.6.0, docs/message-types.md.
 
-Shapes and JSON keys are pi's; unknown fields survive in `extra`. Timestamps are milliseconds since 1970.
+Shapes and JSON keys are pi's; unknown fields survive in `extra`. Timestamps are milliseconds
+since 1970.
 """
 
 import time
@@ -48,7 +49,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one answer; `reasoning` is part of `output`; `cost` is zero where no price is known."""
+    """Tokens of one answer; `reasoning` is part of `output`; `cost` is 0 without a price."""
 
     input: int = 0
     output: int = 0
@@ -176,7 +177,7 @@ class AssistantMessage:
 
 @dataclass(frozen=True, slots=True)
 class ToolResultMessage:
-    """What a tool call gave; `details` are for people and programs and are not sent to the model."""
+    """What a tool call gave; `details` are for people and programs, not for the model."""
 
     tool_call_id: str
     tool_name: str

@@ -33,7 +33,7 @@ class Model:
         prices: None where no price is known: then cost is unknown, not zero.
         headers: Sent with each request.
         compat: Quirks of the server, in pi's words.
-        thinking_levels: Where given, maps our thinking levels to the server's words; None disables one.
+        thinking_levels: Our thinking levels in the server's words; None disables one.
     """
 
     id: str

@@ -13,12 +13,12 @@ from agent_nb.core.model import Model, ThinkingLevel
 
 @dataclass(frozen=True, slots=True)
 class SentRequest:
-    """One request as it went out. `parts` share the bytes of earlier requests and are joined when read.
+    """One request as it went out; fragments are shared with other requests and joined when read.
 
     Attributes:
         url: Where to.
         headers: What was sent, keys masked.
-        parts: The body in pieces, `length` of them belonging to this request.
+        fragments: The messages as sent; `length` of them belong to this request.
     """
 
     url: str
@@ -52,7 +52,7 @@ class Request:
     Attributes:
         model: Which one.
         system: The system prompt.
-        messages: The context, oldest first. Successive requests of a run share their leading message objects.
+        messages: The context, oldest first; the next request shares these message objects.
         tools: Declarations: name, description, parameters (JSON schema).
         thinking_level: How much it should think.
         max_tokens: Most tokens of the answer; None leaves it to the model's limit.

@@ -39,7 +39,7 @@ def is_secret_name(name: str) -> bool:
 
 
 def secret_values(environment: Mapping[str, str], known: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return the values to mask, longest first; values under 8 characters would mask ordinary text."""
+    """Return the values to mask, longest first; shorter ones than 8 characters are left out."""
     values = {value for name, value in environment.items() if is_secret_name(name)}
     values.update(known)
     return tuple(sorted((v for v in values if len(v) >= 8), key=len, reverse=True))
