@@ -45,11 +45,16 @@ class ImageContent:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """The model asks for a tool; `arguments` are as the model wrote them, not yet validated."""
+    """The model asks for a tool.
+
+    `arguments` are as the model wrote them, not yet validated; where its text was no JSON object
+    they are empty and `arguments_error` says what was wrong and quotes the text.
+    """
 
     id: str
     name: str
     arguments: Mapping[str, Any]
+    arguments_error: str | None = None
     thought_signature: str | None = None
     type: Literal["toolCall"] = "toolCall"
     extra: Extra = None
