@@ -1,0 +1,463 @@
+"""`AgentSession` owns a conversation: its history, queues, retry, tools and the one run at a time."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from agent_nb.core.abort import Aborted
+from agent_nb.core.content import ImageContent, ToolCall
+from agent_nb.core.errors import ConfigError, RunInProgressError
+from agent_nb.core.events import (
+    AgentEnd,
+    AgentSettled,
+    AutoRetryEnd,
+    AutoRetryStart,
+    MessageEnd,
+    MessageStart,
+    PermissionDecided,
+    QueueUpdate,
+    SessionEvent,
+    ThinkingLevelChanged,
+)
+from agent_nb.core.messages import AssistantMessage, Message, UserMessage
+from agent_nb.core.model import Model, ThinkingLevel, clamp_thinking
+from agent_nb.core.provider import SentRequest
+from agent_nb.core.tool import Tool, ToolContext
+from agent_nb.inspect.requests import RequestLog
+from agent_nb.inspect.runs import RunResult
+from agent_nb.inspect.timeline import EventLog
+from agent_nb.inspect.turns import Turn, turns_of
+from agent_nb.loop.config import Blocked, LoopConfig
+from agent_nb.loop.queue import MessageQueue
+from agent_nb.loop.run import run_loop
+from agent_nb.providers.catalog import Catalog
+from agent_nb.session.context import for_model
+from agent_nb.session.history import History
+from agent_nb.session.permissions import Gate
+from agent_nb.session.provider_pool import ProviderPool
+from agent_nb.session.resources import Resources
+from agent_nb.session.retry import Retry
+from agent_nb.session.run import Budget, Run
+from agent_nb.session.settings import Settings
+from agent_nb.session.system_prompt import build_sections, prompt_change, prompt_text
+
+logger = logging.getLogger(__name__)
+
+Subscriber = Callable[[SessionEvent], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """Which model answers, why, and where the text goes; words fit to be shown."""
+
+    model: Model
+    reason: str
+    destination: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """Where a session stands."""
+
+    id: str
+    cwd: Path
+    model: str
+    thinking_level: str
+    tools: tuple[str, ...]
+    is_running: bool
+    messages: int
+    pending: int
+    path: Path | None
+
+
+@dataclass(frozen=True)
+class SessionParts:
+    """What a session is made of; `create_session` puts it together."""
+
+    cwd: Path
+    history: History
+    settings: Settings
+    catalog: Catalog
+    providers: ProviderPool
+    resources: Resources
+    gate: Gate
+    toolbox: Sequence[Tool]
+    tool_context: ToolContext
+
+
+class AgentSession:
+    """A conversation with a model that has tools. Belongs to the event loop it is used on."""
+
+    def __init__(
+        self,
+        parts: SessionParts,
+        choice: ModelChoice,
+        thinking_level: ThinkingLevel,
+        *,
+        tools: Sequence[str],
+    ) -> None:
+        self._parts = parts
+        self._history = parts.history
+        self.choice = choice
+        self.thinking_level: ThinkingLevel = thinking_level
+        self._tools = self._named(tools)
+        self.steering = MessageQueue(parts.settings.steering_mode)
+        self.follow_ups = MessageQueue(parts.settings.follow_up_mode)
+        self._events = EventLog()
+        self._requests = RequestLog()
+        self._runs: list[RunResult] = []
+        self._run: Run | None = None
+        self._subscribers: list[Subscriber] = []
+
+    # --- what there is to see
+
+    @property
+    def id(self) -> str:
+        """The session's id."""
+        return self._history.store.id
+
+    @property
+    def cwd(self) -> Path:
+        """The session's directory."""
+        return self._parts.cwd
+
+    @property
+    def path(self) -> Path | None:
+        """The session file; None for a session in memory."""
+        return self._history.store.path
+
+    @property
+    def model(self) -> Model:
+        """The model that is asked."""
+        return self.choice.model
+
+    @property
+    def header(self) -> dict[str, object]:
+        """The first line of the session file."""
+        return dict(self._history.store.header)
+
+    @property
+    def reports(self) -> tuple[str, ...]:
+        """What could not be loaded or was set aside, one sentence each."""
+        return (*self._history.store.reports, *self._parts.resources.reports)
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools the model may call."""
+        return self._tools
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a run is going on."""
+        return self._run is not None
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The conversation so far, system messages included."""
+        return self._history.messages
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The turns of the conversation."""
+        return turns_of(self._history.messages)
+
+    @property
+    def runs(self) -> tuple[RunResult, ...]:
+        """The runs since the session was opened."""
+        return tuple(self._runs)
+
+    @property
+    def events(self) -> EventLog:
+        """What happened since the session was opened, in order."""
+        return self._events.snapshot()
+
+    @property
+    def requests(self) -> RequestLog:
+        """The exact requests since the session was opened."""
+        return self._requests.snapshot()
+
+    @property
+    def state(self) -> SessionState:
+        """Where the session stands."""
+        return SessionState(
+            self.id,
+            self.cwd,
+            self.model.key,
+            self.thinking_level,
+            tuple(tool.name for tool in self._tools),
+            self.is_running,
+            len(self._history.context),
+            len(self.steering) + len(self.follow_ups),
+            self.path,
+        )
+
+    def __repr__(self) -> str:
+        doing = "running" if self.is_running else "idle"
+        return f"<AgentSession {self.id[:8]} {self.model.key} in {self.cwd}, {doing}>"
+
+    # --- what one can do
+
+    async def prompt(
+        self,
+        text: str,
+        *,
+        images: Sequence[ImageContent] = (),
+        streaming_behavior: Literal["steer", "followUp"] | None = None,
+        budget: Budget | None = None,
+    ) -> RunResult:
+        """Ask, and return when everything automatic has settled.
+
+        Args:
+            text: The prompt; `/skill:name` and `/template` are expanded.
+            images: Shown to the model after the text.
+            streaming_behavior: What to do while a run goes on; then the result is that run's.
+            budget: What ends the run early.
+
+        Raises:
+            RunInProgressError: If a run goes on and `streaming_behavior` does not say what to do.
+            ConfigError: If the model cannot be asked; nothing was sent.
+        """
+        message = UserMessage.of(self._parts.resources.expanded(text), images)
+        if self._run is not None:
+            return await self._queued(self._run, message, streaming_behavior)
+        provider = self._parts.providers.for_model(self.model)
+        (budget or Budget()).check(self.model)
+        run = self._run = Run(budget or Budget())
+        try:
+            sections = build_sections(self.cwd, self._tools, self._parts.resources)
+            change = prompt_change(self._history.system_messages, sections, self._tools)
+            config = LoopConfig(
+                provider=provider,
+                model=self.model,
+                system=prompt_text(sections),
+                tools=self._tools,
+                thinking_level=self.thinking_level,
+                session_id=self.id,
+                signal=run.signal,
+                steering=self.steering,
+                follow_ups=self.follow_ups,
+                tool_context=self._parts.tool_context,
+                before_tool=self._before_tool,
+                finish_turn=run.finish_turn,
+                for_model=for_model,
+                on_sent=self._sent,
+            )
+            with run.time_limit():
+                await self._passes(run, config, [change, message] if change else [message])
+        except BaseException as error:
+            run.fail(error)
+            raise
+        finally:
+            self._settle(run)
+        await self._history.store.sync()
+        return run.result
+
+    def steer(self, text: str) -> None:
+        """Queue a message for the next turn; while idle it goes with the next prompt."""
+        self.steering.put(UserMessage.of(self._parts.resources.expanded(text)))
+        self._queue_changed()
+
+    def follow_up(self, text: str) -> None:
+        """Queue a message for when the run would otherwise end."""
+        self.follow_ups.put(UserMessage.of(self._parts.resources.expanded(text)))
+        self._queue_changed()
+
+    def abort_soon(self) -> None:
+        """Stop the run, if there is one, without waiting for it to settle."""
+        if self._run is not None:
+            self._run.signal.abort()
+
+    async def abort(self) -> None:
+        """Stop the run, if there is one; return when it has settled."""
+        self.abort_soon()
+        await self.wait_for_idle()
+
+    async def wait_for_idle(self) -> None:
+        """Return when no run goes on."""
+        if self._run is not None:
+            await asyncio.wait([self._run.settled])
+
+    def subscribe(self, callback: Subscriber) -> Callable[[], None]:
+        """Call `callback` with every event, on the session's loop; return how to stop that."""
+        self._subscribers.append(callback)
+
+        def unsubscribe() -> None:
+            if callback in self._subscribers:
+                self._subscribers.remove(callback)
+
+        return unsubscribe
+
+    def set_model(self, name: str) -> Model:
+        """Use another model from the next prompt on.
+
+        Raises:
+            ConfigError: If there is no such model, or no key for it.
+        """
+        found = self._parts.catalog.find(name)
+        self._parts.providers.for_model(found.model)
+        changed = found.model.key != self.model.key
+        self.choice = ModelChoice(found.model, "it was asked for", where_text_goes(found.model))
+        if changed:
+            self._history.store.append(
+                "model_change", provider=found.model.provider, modelId=found.model.id
+            )
+        self.set_thinking_level(found.thinking or self.thinking_level)
+        return found.model
+
+    def set_thinking_level(self, level: ThinkingLevel) -> None:
+        """Let the model think more or less; clamped to what it can."""
+        level = clamp_thinking(level, self.model)
+        if level != self.thinking_level:
+            self.thinking_level = level
+            self._history.store.append("thinking_level_change", thinkingLevel=level)
+            self._emit(ThinkingLevelChanged(level))
+
+    def set_tools(self, names: Sequence[str]) -> None:
+        """Choose the tools the model may call.
+
+        Raises:
+            ConfigError: If there is no tool of a name.
+        """
+        self._tools = self._named(names)
+
+    def set_allowed(self, names: Collection[str]) -> None:
+        """Choose what the permission gate lets through without asking."""
+        self._parts.gate.allow = frozenset(names)
+
+    async def dispose(self) -> None:
+        """Stop what is running and let go of files and connections."""
+        await self.abort()
+        await self._parts.providers.close()
+        self._history.store.close()
+
+    # --- how a run goes
+
+    async def _passes(self, run: Run, config: LoopConfig, prompts: Sequence[Message]) -> None:
+        """Run passes of the loop until nothing automatic is left."""
+        retry = Retry(self._parts.settings.retry)
+        while True:
+            await self._one_pass(run, config, prompts, retry)
+            answer = run.last_answer
+            if answer is None or not retry.wanted(answer):
+                break
+            prompts = []
+            if not await self._wait_to_retry(run, retry, answer):
+                break
+        if retry.exhausted:
+            error = run.last_answer.error_message if run.last_answer else None
+            self._emit(AutoRetryEnd(success=False, attempt=retry.attempt, final_error=error))
+
+    async def _one_pass(
+        self, run: Run, config: LoopConfig, prompts: Sequence[Message], retry: Retry
+    ) -> None:
+        async for event in run_loop(self._history.context, prompts, config):
+            match event:
+                case MessageStart(message=UserMessage() as message):
+                    self._delivered(message)
+                case MessageEnd(message=message):
+                    run.entries[id(message)] = self._history.add(message).id
+                    run.messages.append(message)
+                case AgentEnd():
+                    answer = run.last_answer
+                    will_retry = answer is not None and retry.wanted(answer)
+                    self._emit(replace(event, will_retry=will_retry))
+                    continue
+                case _:
+                    pass
+            self._emit(event)
+            if isinstance(event, MessageEnd) and retry.succeeded(event.message):
+                self._emit(AutoRetryEnd(success=True, attempt=retry.reset()))
+
+    async def _wait_to_retry(self, run: Run, retry: Retry, failed: AssistantMessage) -> bool:
+        """Wait before the next try; False if the user stopped the run meanwhile."""
+        delay_ms = retry.next_delay_ms()
+        error = failed.error_message or ""
+        self._history.store.append(
+            "context_edit", targetId=run.entries[id(failed)], replacement=None
+        )
+        limit = self._parts.settings.retry.max_retries
+        self._emit(AutoRetryStart(retry.attempt, limit, delay_ms, error))
+        try:
+            await run.signal.sleep(delay_ms / 1000)
+        except Aborted:
+            run.stopped_waiting = True
+            attempt = retry.reset()
+            self._emit(AutoRetryEnd(success=False, attempt=attempt, final_error="Retry cancelled"))
+            return False
+        return True
+
+    def _settle(self, run: Run) -> None:
+        self.steering.put_back()
+        self.follow_ups.put_back()
+        self._run = None
+        run.settle(self.model.key)
+        self._runs.append(run.result)
+        self._emit(AgentSettled(aborted=run.signal.aborted and not run.out_of_time))
+        run.settled.set_result(run.result)
+
+    async def _queued(
+        self, run: Run, message: UserMessage, behavior: Literal["steer", "followUp"] | None
+    ) -> RunResult:
+        if behavior is None:
+            raise RunInProgressError(
+                "A run is going on. Say whether this message should steer it or follow up "
+                '(streaming_behavior="steer" or "followUp"), or wait until it has ended.'
+            )
+        (self.steering if behavior == "steer" else self.follow_ups).put(message)
+        self._queue_changed()
+        return await asyncio.shield(run.settled)
+
+    async def _before_tool(self, call: ToolCall, tool: Tool, arguments: object) -> Blocked | None:
+        decision = await self._parts.gate.decide(call, tool, arguments)
+        if decision is None:
+            return None
+        self._emit(PermissionDecided(call.id, call.name, decision.allowed, decision.reason))
+        return None if decision.allowed else Blocked(decision.reason)
+
+    def _delivered(self, message: UserMessage) -> None:
+        """Show the queue without a message that is about to be shown itself."""
+        if self.steering.delivered(message) or self.follow_ups.delivered(message):
+            self._queue_changed()
+
+    def _queue_changed(self) -> None:
+        self._emit(
+            QueueUpdate(
+                tuple(message.text for message in self.steering.pending),
+                tuple(message.text for message in self.follow_ups.pending),
+            )
+        )
+
+    def _sent(self, request: SentRequest) -> None:
+        self._requests.add(request)
+
+    def _named(self, names: Sequence[str]) -> tuple[Tool, ...]:
+        known = {tool.name: tool for tool in self._parts.toolbox}
+        for name in names:
+            if name not in known:
+                raise ConfigError(f"There is no tool {name!r}. There are: {', '.join(known)}.")
+        return tuple(known[name] for name in names)
+
+    def _emit(self, event: SessionEvent) -> None:
+        self._events.add(event)
+        for subscriber in tuple(self._subscribers):
+            try:
+                subscriber(event)
+            except Exception:
+                logger.exception("A subscriber failed at %s", event.type)
+
+
+def where_text_goes(model: Model) -> str:
+    """Say in words where prompts and files are sent.
+
+    >>> where_text_goes(Model("reader", "demo", "demo"))
+    'nothing leaves this computer'
+    """
+    if not model.base_url:
+        return "nothing leaves this computer"
+    host = model.base_url.partition("//")[2].partition("/")[0]
+    name = host.partition(":")[0].strip("[]")
+    local = name in {"127.0.0.1", "localhost", "", "::1"}
+    return f"text goes to {host}, on this computer" if local else f"text goes to {host}"
