@@ -324,7 +324,7 @@ class AutoRetryStart:
 
     attempt: int
     max_attempts: int
-    delay_ms: int
+    delay_ms: float
     error_message: str
     type: Literal["auto_retry_start"] = "auto_retry_start"
 

@@ -7,7 +7,7 @@ from agent_nb.core.provider import SentRequest
 
 
 class RequestLog(Sequence[SentRequest]):
-    """Requests in order. Their fragments are shared, so keeping all costs little more than the last."""
+    """Requests in order; their fragments are shared, so all cost little more than the last."""
 
     def __init__(self, requests: Sequence[SentRequest] = ()) -> None:
         self._requests = list(requests)

@@ -5,9 +5,9 @@ It alone knows concrete classes of providers, tools and gates.
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from agent_nb.core.abort import AbortSignal
 from agent_nb.core.errors import ConfigError
@@ -85,22 +85,25 @@ class SessionOptions:
     environment: Mapping[str, str] | None = None
 
 
-async def create_session(options: SessionOptions | None = None) -> AgentSession:
+async def create_session(options: SessionOptions | None = None, **changes: Any) -> AgentSession:
     """Make or restore a session.
 
+    Args:
+        options: What it should be.
+        **changes: Fields of `SessionOptions`, on top of `options`.
+
     Raises:
+        TypeError: If `changes` names no field of `SessionOptions`.
         ConfigError: If an option, setting or model is wrong; one line that says what to do.
         SessionFileError: If the session file cannot be read.
     """
-    options = options or SessionOptions()
+    options = replace(options or SessionOptions(), **changes)
     environment = os.environ if options.environment is None else options.environment
     cwd = _directory(options.cwd)
     agent_dir = agent_directory(environment)
     settings = load_settings(agent_dir, cwd / PROJECT_DIRECTORY if options.trusted else None)
     given = {"demo": DemoProvider(), **options.providers}
-    catalog = Catalog(
-        read_json_object(agent_dir / "models.json"), environment, (DEMO_MODEL, *options.models)
-    )
+    catalog = load_catalog(environment, options.models)
     store = _open_store(options, cwd, agent_dir, settings)
     state = branch_state(store)
     choice, thinking = _choose(options, settings, catalog, state)
@@ -134,6 +137,15 @@ async def create_session(options: SessionOptions | None = None) -> AgentSession:
     session = AgentSession(parts, choice, thinking, tools=names)
     _note_beginning(store, state, choice.model, thinking)
     return session
+
+
+def load_catalog(
+    environment: Mapping[str, str] | None = None, extra: Sequence[Model] = ()
+) -> Catalog:
+    """Read `models.json` and return the models a session may use."""
+    variables = os.environ if environment is None else environment
+    config = read_json_object(agent_directory(variables) / "models.json")
+    return Catalog(config, variables, (DEMO_MODEL, *extra))
 
 
 def _directory(cwd: str | Path | None) -> Path:

@@ -53,7 +53,7 @@ class History:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """Every message of the branch, also what was compacted; read from the file when first asked."""
+        """Every message of the branch, also what was compacted; read when first asked."""
         if self._messages is None:
             entries = self.store.branch()
             self._messages = [entry.message for entry in entries if entry.message is not None]

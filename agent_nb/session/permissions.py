@@ -1,4 +1,4 @@
-"""The permission gate: one decision for every tool call, by what the tool does and to which path."""
+"""The permission gate: one decision for each tool call, by what it does and to which path."""
 
 import re
 from collections.abc import Collection
@@ -101,10 +101,10 @@ class NotebookGate:
             why = "it may hold keys or passwords"
         else:
             return None
-        return f"{written} was not read: {why}. To allow reading anything, ask again with --allow read."
-
-
-def is_protected(path: Path) -> bool:
+        return (
+            f"{written} was not read: {why}. "
+            "To allow reading anything, ask again with --allow read."
+        )def is_protected(path: Path) -> bool:
     """Say whether a file is of a kind that usually holds keys or passwords.
 
     >>> is_protected(Path("a/.env")), is_protected(Path(".env.example")), is_protected(Path("a.py"))

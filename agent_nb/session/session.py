@@ -1,4 +1,4 @@
-"""`AgentSession` owns a conversation: its history, queues, retry, tools and the one run at a time."""
+"""`AgentSession` owns a conversation: its history, queues, tools, and one run at a time."""
 
 import asyncio
 import logging
