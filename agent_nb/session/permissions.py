@@ -104,7 +104,10 @@ class NotebookGate:
         return (
             f"{written} was not read: {why}. "
             "To allow reading anything, ask again with --allow read."
-        )def is_protected(path: Path) -> bool:
+        )
+
+
+def is_protected(path: Path) -> bool:
     """Say whether a file is of a kind that usually holds keys or passwords.
 
     >>> is_protected(Path("a/.env")), is_protected(Path(".env.example")), is_protected(Path("a.py"))
