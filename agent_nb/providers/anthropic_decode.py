@@ -1,0 +1,263 @@
+"""Answers of the Anthropic Messages API, as events."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agent_nb.core.events import (
+    BlockEnd,
+    Finish,
+    ProviderEvent,
+    ResponseInfo,
+    Signature,
+    TextDelta,
+    TextStart,
+    ThinkingDelta,
+    ThinkingStart,
+    ToolCallDelta,
+    ToolCallStart,
+    UsageReport,
+)
+from agent_nb.core.messages import StopReason, Usage
+from agent_nb.providers.failures import error_text, readable
+from agent_nb.providers.replay import encode
+from agent_nb.providers.sse import Frame, payload
+
+_STOP_REASONS: Mapping[str, StopReason] = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "pause_turn": "stop",
+    "max_tokens": "length",
+    "tool_use": "toolUse",
+}
+_COUNTS = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+)
+
+
+class _Block:
+    """A block being streamed."""
+
+    def __init__(self, content_index: int, kind: str, given_input: Any = None) -> None:
+        self.content_index = content_index
+        self.kind = kind
+        self.given_input = given_input
+        self.signature = ""
+
+
+class AnthropicDecoder:
+    """Translates one answer.
+
+    Args:
+        model_id: The model that was asked; a server may say that another one answered.
+    """
+
+    def __init__(self, model_id: str) -> None:
+        self.is_whole = False
+        self.has_ended = False
+        self.failure: str | None = None
+        self.ignored_count = 0
+        self._model_id = model_id
+        self._open: dict[Any, _Block] = {}
+        self._block_count = 0
+        self._counts: dict[str, int] = {}
+        self._finish: Finish | None = None
+        self._event_count = 0
+
+    def feed(self, frames: Sequence[Frame]) -> list[ProviderEvent]:
+        """Return the events of some frames."""
+        events: list[ProviderEvent] = []
+        for name, data in frames:
+            if self.has_ended or self.failure is not None:
+                break
+            try:
+                event = payload(data)
+            except ValueError:
+                shown = data[:200].decode("utf-8", "replace")
+                self.failure = (
+                    shown if name == b"error" else f"The stream was interrupted by {shown}"
+                )
+                break
+            if name == b"error":
+                self.failure = error_text(event)
+            elif isinstance(event, dict):
+                self._event(event, events)
+        return events
+
+    def finish(self, frames: Sequence[Frame], other: bytes) -> list[ProviderEvent]:
+        """Return the last events; `other` is what the body held besides frames."""
+        events = self.feed([frame for frame in frames if _parsed(frame[1]) is not None])
+        if not self._event_count and self.failure is None and other.strip():
+            self._body(other, events)
+        if not self.has_ended and self.failure is None:
+            self.failure = (
+                "The stream ended without message_stop"
+                if self._event_count
+                else "The stream ended without a single event"
+            )
+        return events
+
+    def _body(self, body: bytes, events: list[ProviderEvent]) -> None:
+        """Take an answer that came in one piece although a stream was asked for."""
+        message = _parsed(body)
+        if not isinstance(message, dict):
+            text = readable(body.decode("utf-8", "replace"))
+            self.failure = f"This is no model server's answer; is the base URL right? {text}"
+            return
+        if message.get("type") != "message":
+            self.failure = error_text(message)
+            return
+        self._event({"type": "message_start", "message": message}, events)
+        for index, block in enumerate(message.get("content") or ()):
+            start = {"type": "content_block_start", "index": index, "content_block": block}
+            self._event(start, events)
+            self._event({"type": "content_block_stop", "index": index}, events)
+        self._event({"type": "message_delta", "delta": message}, events)
+        self._event({"type": "message_stop"}, events)
+
+    def _event(self, event: Mapping[str, Any], events: list[ProviderEvent]) -> None:
+        match event.get("type"):
+            case "content_block_delta":
+                self._delta(event, events)
+            case "content_block_start":
+                self._block_start(event, events)
+            case "content_block_stop":
+                self._block_stop(event.get("index"), events)
+            case "message_start":
+                self._message_start(_object(event.get("message")), events)
+            case "message_delta":
+                self._message_delta(event, events)
+            case "message_stop":
+                self._message_stop(events)
+            case "error":
+                self.failure = error_text(event)
+            case None if event.get("error") or isinstance(event.get("message"), str):
+                self.failure = error_text(event)
+            case "ping":
+                pass
+            case _:
+                self.ignored_count += 1
+                return
+        self._event_count += 1
+
+    def _message_start(self, message: Mapping[str, Any], events: list[ProviderEvent]) -> None:
+        model = message.get("model")
+        other_model = model if model != self._model_id else None
+        events.append(ResponseInfo(message.get("id") or None, other_model or None))
+        self._count(message.get("usage"), events)
+
+    def _block_start(self, event: Mapping[str, Any], events: list[ProviderEvent]) -> None:
+        start = _object(event.get("content_block"))
+        index, kind = self._block_count, start.get("type")
+        block = _Block(index, str(kind), start.get("input"))
+        match kind:
+            case "text":
+                events.append(TextStart(index))
+                if start.get("text"):
+                    events.append(TextDelta(index, start["text"]))
+            case "thinking":
+                events.append(ThinkingStart(index))
+                if start.get("thinking"):
+                    events.append(ThinkingDelta(index, start["thinking"]))
+                self._sign(block, start.get("signature"), events)
+            case "redacted_thinking":
+                events.append(ThinkingStart(index, redacted=True, signature=start.get("data")))
+            case "tool_use":
+                call_id = start.get("id") or f"call_{index}"
+                events.append(ToolCallStart(index, call_id, start.get("name") or ""))
+            case _:
+                self.ignored_count += 1
+                return
+        self._open[event.get("index")] = block
+        self._block_count += 1
+
+    def _delta(self, event: Mapping[str, Any], events: list[ProviderEvent]) -> None:
+        block = self._open.get(event.get("index"))
+        delta = event.get("delta")
+        if block is None or not isinstance(delta, dict):
+            self.ignored_count += 1
+            return
+        match delta.get("type"), block.kind:
+            case "text_delta", "text":
+                if text := delta.get("text"):
+                    events.append(TextDelta(block.content_index, text))
+            case "input_json_delta", "tool_use":
+                block.given_input = block.given_input if not delta.get("partial_json") else None
+                text = delta.get("partial_json") or ""
+                events.append(ToolCallDelta(block.content_index, text))
+            case "thinking_delta", "thinking":
+                if text := delta.get("thinking"):
+                    events.append(ThinkingDelta(block.content_index, text))
+            case "signature_delta", "thinking":
+                self._sign(block, delta.get("signature"), events)
+            case _:
+                self.ignored_count += 1
+
+    def _sign(self, block: _Block, piece: Any, events: list[ProviderEvent]) -> None:
+        if isinstance(piece, str) and piece:
+            block.signature += piece
+            events.append(Signature(block.content_index, block.signature))
+
+    def _block_stop(self, index: Any, events: list[ProviderEvent]) -> None:
+        block = self._open.pop(index, None)
+        if block is None:
+            return
+        if block.given_input:  # the arguments came whole, with the start of the block
+            text = encode(block.given_input).decode()
+            events.append(ToolCallDelta(block.content_index, text))
+        events.append(BlockEnd(block.content_index))
+
+    def _message_delta(self, event: Mapping[str, Any], events: list[ProviderEvent]) -> None:
+        delta = _object(event.get("delta"))
+        reason = delta.get("stop_reason")
+        if reason:
+            self._finish = _finish(str(reason), _object(delta.get("stop_details")))
+        self._count(event.get("usage"), events)
+
+    def _message_stop(self, events: list[ProviderEvent]) -> None:
+        for index in list(self._open):
+            self._block_stop(index, events)
+        if self._finish is None:
+            self.failure = "The stream ended without a stop reason"
+            return
+        events.append(self._finish)
+        self.has_ended = True
+
+    def _count(self, usage: Any, events: list[ProviderEvent]) -> None:
+        """Take in counts; what is not repeated stays as it was."""
+        if not isinstance(usage, dict):
+            return
+        details = _object(usage.get("output_tokens_details"))
+        for name, count in (*usage.items(), *details.items()):
+            if isinstance(count, int | float):
+                self._counts[name] = int(count)
+        self._report(events)
+
+    def _report(self, events: list[ProviderEvent]) -> None:
+        fresh, output, read, written = (self._counts.get(name, 0) for name in _COUNTS)
+        total = fresh + output + read + written
+        reasoning = self._counts.get("thinking_tokens")
+        events.append(UsageReport(Usage(fresh, output, read, written, total, reasoning)))
+
+
+def _finish(reason: str, details: Mapping[str, Any]) -> Finish:
+    known = _STOP_REASONS.get(reason)
+    if known:
+        return Finish(known, reason)
+    why = details.get("explanation")
+    if not isinstance(why, str):
+        why = "The model refused to answer" if reason == "refusal" else None
+    return Finish("error", reason, why or f"The server ended the answer: stop_reason {reason}")
+
+
+def _parsed(data: bytes) -> Any:
+    try:
+        return payload(data)
+    except ValueError:
+        return None
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,93 @@
+"""One request and its answer, the same for every protocol that streams server-sent events."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Protocol
+
+from agent_nb.core.abort import Aborted, AbortSignal
+from agent_nb.core.errors import ProviderError
+from agent_nb.core.events import ProviderEvent
+from agent_nb.core.provider import SentRequest
+from agent_nb.providers.failures import failure
+from agent_nb.providers.http import Http, Read, secrets_in
+from agent_nb.providers.sse import Frame, SseFraming
+
+_log = logging.getLogger(__name__)
+
+LAST_WORDS_S = 5.0
+CLOSE_WAIT_S = 0.2
+
+
+class Decoder(Protocol):
+    """Translates one answer.
+
+    Attributes:
+        is_whole: The answer is complete; only usage and the end mark may follow.
+        has_ended: The end mark came, or `finish` was called: `Finish` is out, or `failure` is set.
+        failure: What went wrong, in words; the events before it are still good.
+        ignored_count: How many events were of no kind we know.
+    """
+
+    is_whole: bool
+    has_ended: bool
+    failure: str | None
+    ignored_count: int
+
+    def feed(self, frames: Sequence[Frame]) -> list[ProviderEvent]:
+        """Return the events of some frames."""
+        ...
+
+    def finish(self, frames: Sequence[Frame], other: bytes) -> list[ProviderEvent]:
+        """Return the last events; `other` is what the body held besides frames."""
+        ...
+
+
+Encode = Callable[[], tuple[SentRequest, Mapping[str, str]]]
+"""Gives the request as it may be shown, and the headers as they are sent."""
+
+
+async def exchange(
+    http: Http, encode: Encode, decoder: Decoder, signal: AbortSignal
+) -> AsyncIterator[Sequence[ProviderEvent]]:
+    """Send a request and yield the events of each network read together.
+
+    Raises:
+        ProviderError: If the server refuses, or the answer breaks off before it is whole.
+        Aborted: If the signal is set.
+    """
+    signal.check()
+    sent, headers = encode()
+    async with http.post(sent.url, headers, sent.body, signal) as read:
+        framing = SseFraming()
+        while not decoder.has_ended:
+            chunk = await (_last_words(read) if decoder.is_whole else read())
+            if chunk:
+                events = decoder.feed(framing.feed(chunk))
+            else:
+                events = decoder.finish(framing.finish(), framing.other)
+            if events:
+                yield events
+            if decoder.failure is not None:
+                raise failure(decoder.failure, secrets=secrets_in(headers))
+        if decoder.ignored_count:
+            _log.debug("%s: %d unknown events were ignored", sent.url, decoder.ignored_count)
+        await _run_out(read)
+
+
+async def _last_words(read: Read) -> bytes:
+    """Read on after the answer is whole; a server that hangs or breaks off now does no harm."""
+    try:
+        async with asyncio.timeout(LAST_WORDS_S):
+            return await read()
+    except (TimeoutError, ProviderError):
+        return b""
+
+
+async def _run_out(read: Read) -> None:
+    """Read the end of the body, so that the connection can be used again; do not wait long."""
+    with suppress(TimeoutError, ProviderError, Aborted):
+        async with asyncio.timeout(CLOSE_WAIT_S):
+            while await read():
+                pass

@@ -1,0 +1,151 @@
+"""Talk to a model server: one POST, its answer read piece by piece, failures in our words."""
+
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager
+from typing import cast
+
+import httpx
+
+from agent_nb.core.abort import AbortSignal
+from agent_nb.core.errors import ProviderError
+from agent_nb.core.secrets import MASK, is_secret_name
+from agent_nb.providers.failures import failure, refusal
+
+CONNECT_TIMEOUT_S = 30
+ERROR_BODY_BYTES = 65_536
+
+Read = Callable[[], Awaitable[bytes]]
+"""Gives the next piece of the body, empty at its end."""
+
+
+def standard_headers(ours: Mapping[str, str], models: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers of a request; the model's win over ours, whatever their case."""
+    headers = {
+        "accept": "application/json",
+        "content-type": "application/json",
+        "user-agent": "agent_nb",
+    }
+    headers.update((name.lower(), value) for name, value in (*ours.items(), *models.items()))
+    return headers
+
+
+def masked(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return `headers` fit to be shown."""
+    return {name: MASK if _is_secret(name) else value for name, value in headers.items()}
+
+
+def secrets_in(headers: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the keys in `headers`; what is shorter than 8 characters is no secret."""
+    values = (value for name, value in headers.items() if _is_secret(name))
+    keys = (value.removeprefix("Bearer ") for value in values)
+    return tuple(key for key in keys if len(key) >= 8)
+
+
+def _is_secret(name: str) -> bool:
+    return name.endswith(("authorization", "cookie")) or is_secret_name(name.replace("-", "_"))
+
+
+class Http:
+    """The connections of one provider, made when first needed; belongs to one event loop.
+
+    Redirects are not followed: key and conversation go to the host the user named and no other.
+
+    Args:
+        idle_timeout_s: Longest silence, in seconds; None waits for ever.
+        transport: Answers instead of the network, for tests.
+    """
+
+    def __init__(
+        self,
+        *,
+        idle_timeout_s: float | None = 300,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._idle_timeout_s = idle_timeout_s
+        self._transport = transport
+        self._clients: dict[str, httpx.AsyncClient] = {}
+
+    @asynccontextmanager
+    async def post(
+        self, url: str, headers: Mapping[str, str], body: bytes, signal: AbortSignal
+    ) -> AsyncIterator[Read]:
+        """Send `body` and read the answer; leaving the context closes what was not read.
+
+        Raises:
+            ProviderError: If there is no answer, no success, or it breaks off.
+            Aborted: If the signal is set.
+        """
+        try:
+            client = self._client(httpx.URL(url))
+            request = client.build_request("POST", url, headers=headers, content=body)
+            response = await signal.guard(client.send(request, stream=True))
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise self._unreachable(error, url, secrets_in(headers)) from error
+        try:
+            encoded = "content-encoding" in response.headers
+            pieces = response.aiter_bytes() if encoded else response.aiter_raw()
+            async with aclosing(cast("AsyncGenerator[bytes]", pieces)) as chunks:
+
+                async def read() -> bytes:
+                    signal.check()
+                    try:
+                        return await signal.guard(anext(chunks, b""))
+                    except httpx.HTTPError as error:
+                        raise self._broken_off(error, secrets_in(headers)) from error
+
+                if not response.is_success:
+                    text = (await _start_of(read)).decode("utf-8", "replace")
+                    raise refusal(response.status_code, text, response.headers, secrets_in(headers))
+                yield read
+        finally:
+            await response.aclose()
+
+    async def close(self) -> None:
+        """Close all connections."""
+        clients, self._clients = self._clients, {}
+        for client in clients.values():
+            await client.aclose()
+
+    def _client(self, url: httpx.URL) -> httpx.AsyncClient:
+        client = self._clients.get(url.scheme)
+        if client is None:
+            # Certificates take tens of milliseconds to load, so not for plain http. A context
+            # without any trusts nobody: nothing gets through unverified by mistake.
+            plain = url.scheme == "http"
+            client = self._clients[url.scheme] = httpx.AsyncClient(
+                verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True,
+                timeout=httpx.Timeout(self._idle_timeout_s, connect=CONNECT_TIMEOUT_S, pool=None),
+                limits=httpx.Limits(keepalive_expiry=30),
+                transport=self._transport,
+            )
+        return client
+
+    def _unreachable(self, error: Exception, url: str, secrets: tuple[str, ...]) -> ProviderError:
+        if isinstance(error, httpx.InvalidURL | httpx.UnsupportedProtocol):
+            return failure(f"{url!r} is not the address of a server ({error})", secrets=secrets)
+        if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
+            why = str(error) or f"no answer within {CONNECT_TIMEOUT_S} s"
+            text = f"Connection error: the server at {url} cannot be reached ({why})"
+            return failure(text, secrets=secrets)
+        return self._broken_off(error, secrets)
+
+    def _broken_off(self, error: Exception, secrets: tuple[str, ...]) -> ProviderError:
+        if isinstance(error, httpx.TimeoutException):
+            silence = f"The server was silent for {self._idle_timeout_s:g} s (idle timeout)"
+            return failure(silence, secrets=secrets)
+        why = str(error) or type(error).__name__
+        return failure(f"Connection lost: the answer was terminated ({why})", secrets=secrets)
+
+
+async def _start_of(read: Read) -> bytes:
+    """Read an error's body, up to a limit; one that breaks off counts as far as it came."""
+    pieces: list[bytes] = []
+    size = 0
+    try:
+        while size < ERROR_BODY_BYTES and (piece := await read()):
+            pieces.append(piece)
+            size += len(piece)
+    except ProviderError:
+        pass
+    return b"".join(pieces)

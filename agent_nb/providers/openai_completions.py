@@ -1,0 +1,90 @@
+"""The chat-completions API. Source: platform.openai.com/docs/api-reference/chat."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from functools import partial
+
+import httpx
+
+from agent_nb.core.abort import AbortSignal
+from agent_nb.core.events import ProviderEvent
+from agent_nb.core.provider import Request, SentRequest
+from agent_nb.providers.exchange import exchange
+from agent_nb.providers.fragments import History
+from agent_nb.providers.http import Http, masked, standard_headers
+from agent_nb.providers.openai_compat import compat_of
+from agent_nb.providers.openai_decode import ChatDecoder
+from agent_nb.providers.openai_encode import (
+    ChatMessages,
+    affinity_headers,
+    chat_fields,
+    system_message,
+    with_cache_mark,
+)
+from agent_nb.providers.replay import encode
+
+
+class OpenAICompletions:
+    """Serves models over the chat-completions API; address and quirks come from the model.
+
+    Args:
+        api_key: Sent as a bearer token; None for servers that want none.
+        idle_timeout_s: Longest silence of the server, in seconds; None waits for ever.
+        transport: Answers instead of the network, for tests.
+    """
+
+    def __init__(
+        self,
+        *,
+        api_key: str | None = None,
+        idle_timeout_s: float | None = 300,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._api_key = api_key
+        self._http = Http(idle_timeout_s=idle_timeout_s, transport=transport)
+        self._history = History()
+
+    def stream(
+        self, request: Request, signal: AbortSignal
+    ) -> AsyncIterator[Sequence[ProviderEvent]]:
+        """Yield the events of each network read together, the last of all a `Finish`.
+
+        Raises:
+            ProviderError: If the server refuses, or the answer breaks off before it is whole.
+            Aborted: If the signal is set.
+        """
+        compat = compat_of(request.model)
+        decoder = ChatDecoder(request.model.id, wants_finish_reason=compat["supportsFinishReason"])
+        return exchange(self._http, partial(self._encode, request, compat), decoder, signal)
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self._http.close()
+
+    def _encode(
+        self, request: Request, compat: Mapping[str, object]
+    ) -> tuple[SentRequest, Mapping[str, str]]:
+        model = request.model
+        marks = compat.get("cacheControlFormat") == "anthropic"
+        messages = self._history.messages(
+            model,
+            request.messages,
+            ChatMessages(model, compat).unit,
+            with_cache_mark if marks else None,
+        )
+        system = encode(system_message(request, compat)) if request.system else b""
+        comma = b"," if system and (messages.length or messages.rest) else b""
+        fields = encode(chat_fields(request, compat))
+        ours = affinity_headers(request, compat)
+        if self._api_key:
+            ours["authorization"] = f"Bearer {self._api_key}"
+        headers = standard_headers(ours, model.headers)
+        sent = SentRequest(
+            f"{model.base_url.rstrip('/')}/chat/completions",
+            masked(headers),
+            fields[:-1] + b',"messages":[' + system + comma,
+            messages.fragments,
+            messages.length,
+            messages.rest + b"]}",
+        )
+        request.on_sent(sent)
+        return sent, headers

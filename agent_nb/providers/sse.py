@@ -1,0 +1,81 @@
+"""Server-sent events: bytes in, events out. Source: html.spec.whatwg.org, section 9.2."""
+
+from typing import Any
+
+from agent_nb.core import json_text
+
+Frame = tuple[bytes, bytes]
+"""The name after `event:`, empty without one, and the data."""
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class SseFraming:
+    """Cut bytes into events at LF only, whatever the chunks.
+
+    A carriage return before the LF goes; one on its own is no line end, nor is U+2028 in a string.
+    """
+
+    def __init__(self) -> None:
+        self._unfinished: list[bytes] = []
+        self._event = b""
+        self._data: list[bytes] = []
+        self._other: list[bytes] = []
+        self._has_begun = False
+
+    @property
+    def other(self) -> bytes:
+        """The lines that belong to no event: a body that is no event stream is here whole."""
+        return b"\n".join(self._other)
+
+    def feed(self, chunk: bytes) -> list[Frame]:
+        """Return the events that `chunk` completes."""
+        if b"\n" not in chunk:  # pieces of one long line are joined once, when it ends
+            self._unfinished.append(chunk)
+            return []
+        if self._unfinished:
+            chunk = b"".join((*self._unfinished, chunk))
+            self._unfinished.clear()
+        lines = chunk.split(b"\n")
+        if rest := lines.pop():
+            self._unfinished.append(rest)
+        return self._frames(lines)
+
+    def finish(self) -> list[Frame]:
+        """Return the event that the end of the stream completes, if any."""
+        rest = b"".join(self._unfinished)
+        self._unfinished.clear()
+        return self._frames([rest, b""])
+
+    def _frames(self, lines: list[bytes]) -> list[Frame]:
+        if not self._has_begun:
+            self._has_begun = True
+            lines[0] = lines[0].removeprefix(_BYTE_ORDER_MARK)
+        frames = []
+        for line in lines:
+            if line.endswith(b"\r"):
+                line = line[:-1]
+            if line.startswith(b"data:"):
+                self._data.append(line[6:] if line.startswith(b" ", 5) else line[5:])
+            elif not line:
+                if self._data:
+                    frames.append((self._event, b"\n".join(self._data)))
+                    self._data = []
+                self._event = b""
+            elif line.startswith(b"event:"):
+                self._event = line[6:].strip()
+            elif not line.startswith((b":", b"id:", b"retry:")):
+                self._other.append(line)
+        return frames
+
+
+def payload(data: bytes) -> Any:
+    """Parse an event's data; bytes that are not UTF-8 become U+FFFD.
+
+    Raises:
+        ValueError: If it is not JSON.
+    """
+    try:
+        return json_text.loads(data)
+    except UnicodeDecodeError:
+        return json_text.loads(data.decode("utf-8", "replace"))
