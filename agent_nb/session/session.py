@@ -3,26 +3,19 @@
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from agent_nb.core.abort import Aborted
 from agent_nb.core.content import ImageContent, ToolCall
 from agent_nb.core.errors import ConfigError, RunInProgressError
 from agent_nb.core.events import (
-    AgentEnd,
     AgentSettled,
-    AutoRetryEnd,
-    AutoRetryStart,
-    MessageEnd,
-    MessageStart,
     PermissionDecided,
-    QueueUpdate,
     SessionEvent,
     ThinkingLevelChanged,
 )
-from agent_nb.core.messages import AssistantMessage, Message, UserMessage
+from agent_nb.core.messages import Message, UserMessage
 from agent_nb.core.model import Model, ThinkingLevel, clamp_thinking
 from agent_nb.core.provider import SentRequest
 from agent_nb.core.tool import Tool, ToolContext
@@ -31,15 +24,14 @@ from agent_nb.inspect.runs import RunResult
 from agent_nb.inspect.timeline import EventLog
 from agent_nb.inspect.turns import Turn, turns_of
 from agent_nb.loop.config import Blocked, LoopConfig
-from agent_nb.loop.queue import MessageQueue
-from agent_nb.loop.run import run_loop
 from agent_nb.providers.catalog import Catalog
 from agent_nb.session.context import for_model
+from agent_nb.session.drive import Driver
 from agent_nb.session.history import History
 from agent_nb.session.permissions import Gate
 from agent_nb.session.provider_pool import ProviderPool
+from agent_nb.session.queues import Queues
 from agent_nb.session.resources import Resources
-from agent_nb.session.retry import Retry
 from agent_nb.session.run import Budget, Run
 from agent_nb.session.settings import Settings
 from agent_nb.session.system_prompt import build_sections, prompt_change, prompt_text
@@ -104,8 +96,8 @@ class AgentSession:
         self.choice = choice
         self.thinking_level: ThinkingLevel = thinking_level
         self._tools = self._named(tools)
-        self.steering = MessageQueue(parts.settings.steering_mode)
-        self.follow_ups = MessageQueue(parts.settings.follow_up_mode)
+        self.queues = Queues(parts.settings.steering_mode, parts.settings.follow_up_mode)
+        self._driver = Driver(parts.history, self.queues, parts.settings, self._emit)
         self._events = EventLog()
         self._requests = RequestLog()
         self._runs: list[RunResult] = []
@@ -190,7 +182,7 @@ class AgentSession:
             tuple(tool.name for tool in self._tools),
             self.is_running,
             len(self._history.context),
-            len(self.steering) + len(self.follow_ups),
+            len(self.queues),
             self.path,
         )
 
@@ -237,8 +229,8 @@ class AgentSession:
                 thinking_level=self.thinking_level,
                 session_id=self.id,
                 signal=run.signal,
-                steering=self.steering,
-                follow_ups=self.follow_ups,
+                steering=self.queues.steering,
+                follow_ups=self.queues.follow_ups,
                 tool_context=self._parts.tool_context,
                 before_tool=self._before_tool,
                 finish_turn=run.finish_turn,
@@ -246,7 +238,7 @@ class AgentSession:
                 on_sent=self._sent,
             )
             with run.time_limit():
-                await self._passes(run, config, [change, message] if change else [message])
+                await self._driver.drive(run, config, [change, message] if change else [message])
         except BaseException as error:
             run.fail(error)
             raise
@@ -257,12 +249,12 @@ class AgentSession:
 
     def steer(self, text: str) -> None:
         """Queue a message for the next turn; while idle it goes with the next prompt."""
-        self.steering.put(UserMessage.of(self._parts.resources.expanded(text)))
+        self.queues.steering.put(UserMessage.of(self._parts.resources.expanded(text)))
         self._queue_changed()
 
     def follow_up(self, text: str) -> None:
         """Queue a message for when the run would otherwise end."""
-        self.follow_ups.put(UserMessage.of(self._parts.resources.expanded(text)))
+        self.queues.follow_ups.put(UserMessage.of(self._parts.resources.expanded(text)))
         self._queue_changed()
 
     def abort_soon(self) -> None:
@@ -335,63 +327,8 @@ class AgentSession:
 
     # --- how a run goes
 
-    async def _passes(self, run: Run, config: LoopConfig, prompts: Sequence[Message]) -> None:
-        """Run passes of the loop until nothing automatic is left."""
-        retry = Retry(self._parts.settings.retry)
-        while True:
-            await self._one_pass(run, config, prompts, retry)
-            answer = run.last_answer
-            if answer is None or not retry.wanted(answer):
-                break
-            prompts = []
-            if not await self._wait_to_retry(run, retry, answer):
-                break
-        if retry.exhausted:
-            error = run.last_answer.error_message if run.last_answer else None
-            self._emit(AutoRetryEnd(success=False, attempt=retry.attempt, final_error=error))
-
-    async def _one_pass(
-        self, run: Run, config: LoopConfig, prompts: Sequence[Message], retry: Retry
-    ) -> None:
-        async for event in run_loop(self._history.context, prompts, config):
-            match event:
-                case MessageStart(message=UserMessage() as message):
-                    self._delivered(message)
-                case MessageEnd(message=message):
-                    run.entries[id(message)] = self._history.add(message).id
-                    run.messages.append(message)
-                case AgentEnd():
-                    answer = run.last_answer
-                    will_retry = answer is not None and retry.wanted(answer)
-                    self._emit(replace(event, will_retry=will_retry))
-                    continue
-                case _:
-                    pass
-            self._emit(event)
-            if isinstance(event, MessageEnd) and retry.succeeded(event.message):
-                self._emit(AutoRetryEnd(success=True, attempt=retry.reset()))
-
-    async def _wait_to_retry(self, run: Run, retry: Retry, failed: AssistantMessage) -> bool:
-        """Wait before the next try; False if the user stopped the run meanwhile."""
-        delay_ms = retry.next_delay_ms()
-        error = failed.error_message or ""
-        self._history.store.append(
-            "context_edit", targetId=run.entries[id(failed)], replacement=None
-        )
-        limit = self._parts.settings.retry.max_retries
-        self._emit(AutoRetryStart(retry.attempt, limit, delay_ms, error))
-        try:
-            await run.signal.sleep(delay_ms / 1000)
-        except Aborted:
-            run.stopped_waiting = True
-            attempt = retry.reset()
-            self._emit(AutoRetryEnd(success=False, attempt=attempt, final_error="Retry cancelled"))
-            return False
-        return True
-
     def _settle(self, run: Run) -> None:
-        self.steering.put_back()
-        self.follow_ups.put_back()
+        self.queues.put_back()
         self._run = None
         run.settle(self.model.key)
         self._runs.append(run.result)
@@ -406,7 +343,8 @@ class AgentSession:
                 "A run is going on. Say whether this message should steer it or follow up "
                 '(streaming_behavior="steer" or "followUp"), or wait until it has ended.'
             )
-        (self.steering if behavior == "steer" else self.follow_ups).put(message)
+        queues = self.queues
+        (queues.steering if behavior == "steer" else queues.follow_ups).put(message)
         self._queue_changed()
         return await asyncio.shield(run.settled)
 
@@ -417,18 +355,8 @@ class AgentSession:
         self._emit(PermissionDecided(call.id, call.name, decision.allowed, decision.reason))
         return None if decision.allowed else Blocked(decision.reason)
 
-    def _delivered(self, message: UserMessage) -> None:
-        """Show the queue without a message that is about to be shown itself."""
-        if self.steering.delivered(message) or self.follow_ups.delivered(message):
-            self._queue_changed()
-
     def _queue_changed(self) -> None:
-        self._emit(
-            QueueUpdate(
-                tuple(message.text for message in self.steering.pending),
-                tuple(message.text for message in self.follow_ups.pending),
-            )
-        )
+        self._emit(self.queues.update())
 
     def _sent(self, request: SentRequest) -> None:
         self._requests.add(request)

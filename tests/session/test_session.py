@@ -179,7 +179,7 @@ async def test_queued_messages_survive_a_stop_and_go_with_the_next_prompt(
     session = await make_session(says("a b c", chunk=1, delay_s=0.001), says("Two"), says("Three"))
 
     def stop(event: SessionEvent) -> None:
-        if isinstance(event, MessageUpdate) and not session.steering.pending:
+        if isinstance(event, MessageUpdate) and not session.queues.steering.pending:
             session.steer("steer")
             session.follow_up("follow")
             session.abort_soon()
