@@ -13,9 +13,12 @@ from agent_nb.core.events import (
     MessageUpdate,
     PermissionDecided,
     SessionEvent,
+    StreamEvent,
     TextDelta,
     ThinkingDelta,
     ToolCallDelta,
+    ToolExecutionEnd,
+    ToolExecutionUpdate,
     TurnEnd,
 )
 from agent_nb.core.messages import Message, Usage, message_to_wire
@@ -28,12 +31,15 @@ class JsonEvents:
     def __init__(self) -> None:
         self._messages: dict[int, tuple[Message, orjson.Fragment]] = {}
         self._usage: tuple[Usage | None, bytes] = (None, b"")
+        self._delta_head: tuple[Usage | None, type[object], int, bytes] = (None, object, 0, b"")
 
     def line(self, event: SessionEvent) -> bytes | None:
         """Return the event's line; None for events pi does not have."""
         match event:
-            case MessageUpdate():
-                return self._update(event)
+            case MessageUpdate(assistant_message_event=inner, answer=answer):
+                if isinstance(inner, TextDelta | ThinkingDelta | ToolCallDelta):
+                    return self._delta(inner, answer.usage)
+                return self._update(inner, answer.usage)
             case MessageStart(message=message) | MessageEnd(message=message):
                 return _line({"type": event.type, "message": self._message(message)})
             case TurnEnd(message=message, tool_results=results):
@@ -48,27 +54,40 @@ class JsonEvents:
                 encoded = [self._message(message) for message in messages]
                 self._messages.clear()
                 return _line({"type": event.type, "messages": encoded, "willRetry": will_retry})
+            case ToolExecutionEnd(result=result) | ToolExecutionUpdate(partial_result=result):
+                data = to_wire(event)
+                data["result" if event.type == "tool_execution_end" else "partialResult"] = {
+                    "content": to_wire(result.content),
+                    "details": result.details,
+                }
+                return json_text.dumps({"type": data.pop("type"), **data}) + b"\n"
             case PermissionDecided():
                 return None
             case _:
                 data = to_wire(event)
                 return json_text.dumps({"type": data.pop("type"), **data}) + b"\n"
 
-    def _update(self, event: MessageUpdate) -> bytes:
-        inner = event.assistant_message_event
-        usage = self._usage_json(event.answer.usage)
-        if isinstance(inner, TextDelta | ThinkingDelta | ToolCallDelta):
-            # written out by hand: thousands of these pass in a second
-            return b'{"type":"message_update","usage":%b,"assistantMessageEvent":%b}\n' % (
-                usage,
-                b'{"type":"%b","contentIndex":%d,"delta":%b}'
-                % (inner.type.encode(), inner.content_index, json_text.dumps(inner.delta)),
+    def _delta(self, event: TextDelta | ThinkingDelta | ToolCallDelta, usage: Usage) -> bytes:
+        """Write a delta out by hand: thousands pass in a second, all but their text the same."""
+        seen, kind, index, head = self._delta_head
+        if seen is not usage or kind is not type(event) or index != event.content_index:
+            head = b"".join(
+                (
+                    b'{"type":"message_update","usage":',
+                    self._usage_json(usage),
+                    b',"assistantMessageEvent":{"type":"%b",' % event.type.encode(),
+                    b'"contentIndex":%d,"delta":' % event.content_index,
+                )
             )
+            self._delta_head = (usage, type(event), event.content_index, head)
+        return head + json_text.dumps(event.delta) + b"}}\n"
+
+    def _update(self, inner: StreamEvent, usage: Usage) -> bytes:
         data = to_wire(inner)
         return _line(
             {
                 "type": "message_update",
-                "usage": orjson.Fragment(usage),
+                "usage": orjson.Fragment(self._usage_json(usage)),
                 "assistantMessageEvent": orjson.Fragment(
                     json_text.dumps({"type": data.pop("type"), **data})
                 ),

@@ -5,7 +5,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
-from agent_nb.core.events import MessageUpdate, SessionEvent, ToolExecutionUpdate
+from agent_nb.core.events import (
+    MessageUpdate,
+    SessionEvent,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallDelta,
+    ToolExecutionUpdate,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,11 +47,10 @@ class EventLog(Sequence[TimedEvent]):
     def add(self, event: SessionEvent) -> None:
         """Append an event, unless it is one of the many."""
         self.passed += 1
-        if isinstance(event, ToolExecutionUpdate):
-            return
-        if isinstance(event, MessageUpdate) and event.assistant_message_event.type.endswith(
-            "_delta"
-        ):
+        if isinstance(event, MessageUpdate):
+            if isinstance(event.assistant_message_event, TextDelta | ThinkingDelta | ToolCallDelta):
+                return
+        elif isinstance(event, ToolExecutionUpdate):
             return
         self._events.append(TimedEvent(time.monotonic() - self._started, event))
 

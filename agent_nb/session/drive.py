@@ -13,6 +13,7 @@ from agent_nb.core.events import (
     AutoRetryStart,
     MessageEnd,
     MessageStart,
+    MessageUpdate,
     SessionEvent,
 )
 from agent_nb.core.messages import AssistantMessage, Message
@@ -54,6 +55,9 @@ class Driver:
     ) -> None:
         """Run the loop once. A message is stored before its end is shown."""
         async for event in run_loop(self.history.context, prompts, config):
+            if isinstance(event, MessageUpdate):
+                self.emit(event)  # most events by far
+                continue
             if isinstance(event, MessageStart) and self.queues.delivered(event.message):
                 self.emit(self.queues.update())  # shown without the message that comes next
             elif isinstance(event, MessageEnd):
