@@ -1,0 +1,59 @@
+"""Paths as models write them, and as they are shown to models."""
+
+import os
+import re
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from agent_nb.core.errors import ToolError
+
+_SPACES = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
+
+
+def resolve(cwd: Path, written: str) -> Path:
+    """Return the absolute path that `written` means; it need not exist.
+
+    `~`, `file://` and `..` are worked out. A leading `@` (how prompts mention files) and spaces
+    that are not ASCII are taken as slips, unless a file of that very name exists. pi never looks
+    for one, which puts `@types/node` and names with such spaces out of reach.
+
+    Raises:
+        ToolError: If no file can have that name.
+    """
+    literal = _absolute(cwd, written)
+    if os.path.lexists(literal):
+        return literal
+    return _absolute(cwd, _SPACES.sub(" ", written).removeprefix("@"))
+
+
+def _absolute(cwd: Path, written: str) -> Path:
+    text = written
+    if text == "~" or text.startswith(("~/", "~" + os.sep)):
+        text = _in_home(text)
+    elif text.startswith("file://"):
+        text = unquote(urlsplit(text).path)
+    try:
+        encoded = os.fsencode(text)
+    except UnicodeEncodeError as error:
+        raise ToolError(f"{printable(written)!r} cannot be the name of a file here.") from error
+    if b"\0" in encoded:
+        raise ToolError(f"{written!r} has a NUL character, which no file name may hold.")
+    return Path(os.path.normpath(cwd / text))
+
+
+def _in_home(text: str) -> str:
+    try:
+        return str(Path(text).expanduser())
+    except RuntimeError as error:
+        raise ToolError(f"No home directory is known, so {text} cannot be found.") from error
+
+
+def printable(text: str) -> str:
+    """Return `text` with bytes of a file name that are not UTF-8 shown as U+FFFD.
+
+    >>> printable("caf" + chr(0xDCE9))
+    'caf\ufffd'
+    """
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
