@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent_nb.kernel.failure import AgentRunError
+from agent_nb.kernel.output import Drawn
 
 if TYPE_CHECKING:
     from agent_nb.kernel.notebook_session import NotebookSession
@@ -70,11 +71,13 @@ class Runtime:
         sessions: The notebook's sessions by name.
         said: What is said once a kernel and has been.
         subshell_id: The kernel's subshell for our buttons; None before it was made, or without.
+        drawn: The values that need no second showing.
     """
 
     sessions: "dict[str, NotebookSession]" = field(default_factory=dict)
     said: set[str] = field(default_factory=set)
     subshell_id: str | None = None
+    drawn: Drawn = field(default_factory=Drawn)
     _thread: AgentThread | None = None
 
     @property
@@ -100,8 +103,8 @@ class Runtime:
 
     def close(self) -> None:
         """Stop every run and end the thread; called when the kernel ends."""
-        self.stop_runs()
-        if self._thread is not None:
+        if self._thread is not None and self._thread.is_alive:
+            wait([session.dispose().future for session in self.sessions.values()], STOP_WITHIN_S)
             self._thread.close()
 
 
