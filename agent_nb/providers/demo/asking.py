@@ -1,0 +1,224 @@
+"""Questions about a file: answered with its own lines, or not at all."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from agent_nb.providers.demo.answers import about, code, fenced
+from agent_nb.providers.demo.choosing import words_of
+from agent_nb.providers.demo.documents import Document
+from agent_nb.providers.demo.files import open_file, read_on
+from agent_nb.providers.demo.intent import Ask
+from agent_nb.providers.demo.prose import Passage, passages_of
+from agent_nb.providers.demo.script import Desk, Script
+from agent_nb.providers.demo.sentences import sentences_of
+from agent_nb.providers.demo.wording import HAN, word_set
+
+MOST_QUOTES = 3
+_ALSO: Mapping[str, tuple[str, ...]] = {
+    "许可": ("license", "许可", "协议", "mit", "apache", "gpl", "bsd"),
+    "协议": ("license", "许可", "协议"),
+    "license": ("license", "许可", "协议"),
+    "维护": ("maintain", "维护", "author"),
+    "maintain": ("maintain", "维护"),
+    "作者": ("author", "作者", "written", "maintain"),
+    "author": ("author", "作者", "written"),
+    "安装": ("install", "安装", "pip"),
+    "install": ("install", "安装"),
+    "版本": ("version", "版本"),
+    "version": ("version", "版本"),
+    "依赖": ("depend", "require", "依赖", "需要"),
+    "depend": ("depend", "require", "依赖"),
+    "贡献": ("contribut", "贡献"),
+    "contribut": ("contribut", "贡献"),
+    "用法": ("usage", "use", "用法", "使用"),
+    "使用": ("usage", "use", "使用", "用法"),
+    "怎么用": ("usage", "use", "使用", "用法"),
+    "运行": ("run", "start", "运行"),
+    "测试": ("test", "测试"),
+    "功能": ("feature", "功能"),
+    "联系": ("contact", "email", "联系"),
+    "支持": ("support", "支持"),
+    "用途": ("purpose", "用途"),
+    "数据": ("data", "数据"),
+    "文档": ("document", "doc", "文档"),
+    "python": ("python",),
+}
+_EMPTY_WORDS = word_set(
+    "which what who whom whose when where why how does do did is are was can could should "
+    "would tell show explain describe give say says about it its this that there any some "
+    "file text document project please me my i one get use used using need want know name "
+    "called"
+)
+_ZH_NOISE = re.compile(
+    r"它们?|这个?|那个?|是什么|什么|是谁|谁|哪些|哪个|哪里|怎么样?|如何|怎样|为什么|告诉我?|多少|请问?|文件|项目|"
+    r"用的?|使用|的|了|是|吗|呢|我|你|有|在|和|里|中|需要|叫|来|要|会|能"
+)
+
+
+def stem(word: str) -> str:
+    """Cut an English word to what its forms share.
+
+    >>> {stem(word) for word in ("maintains", "maintained", "maintainer", "maintainers")}
+    {'maintain'}
+    >>> stem("Licence"), stem("licensed")
+    ('licens', 'licens')
+    """
+    word = word.lower().replace("licence", "license").removesuffix("'s")
+    for ending in (
+        "ations",
+        "ation",
+        "ements",
+        "ement",
+        "ments",
+        "ment",
+        "ers",
+        "ing",
+        "ed",
+        "er",
+        "es",
+        "s",
+        "e",
+    ):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word of the question and what counts as a match for it."""
+
+    word: str
+    forms: tuple[str, ...]
+
+    def weight(self, stems: frozenset[str], text: str) -> float:
+        """Say how well a text matches: 1 for the word itself, less for a synonym."""
+        for place, form in enumerate(self.forms):
+            found = form in text if re.match(f"[{HAN}]", form) else stem(form) in stems
+            if found:
+                return 1.0 if place == 0 else 0.8
+        return 0.0
+
+
+def terms_of(question: str) -> list[Term]:
+    """Return the words of a question that a text can be searched for.
+
+    >>> [term.word for term in terms_of("And which licence does it use?")]
+    ['licence']
+    >>> [term.word for term in terms_of("它用什么许可证？")]
+    ['许可证']
+    """
+    english = [w for w in words_of(question) if w.isascii() and w not in _EMPTY_WORDS]
+    chinese = re.findall(f"[{HAN}]{{2,}}", _ZH_NOISE.sub(" ", question))
+    if not chinese and not english:  # 怎么用
+        chinese = [key for key in _ALSO if key in question and not key.isascii()]
+    return [Term(word, _forms(word)) for word in dict.fromkeys([*english, *chinese])]
+
+
+def _forms(word: str) -> tuple[str, ...]:
+    for key, forms in _ALSO.items():
+        if (key in word) if re.match(f"[{HAN}]", key) else stem(word) == stem(key):
+            return (word, *forms)
+    if re.match(f"[{HAN}]", word) and len(word) > 2:
+        return (word, *(word[at : at + 2] for at in range(len(word) - 1)))
+    return (word,)
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A place in the file: a sentence, a line, or what stands under a heading."""
+
+    text: str
+    line: int
+    is_code: bool = False
+
+
+def ask(intent: Ask, desk: Desk) -> Script:
+    """Answer with the lines that match best, from what is known of the file if that has any."""
+    terms = terms_of(intent.question)
+    known = _candidates(intent, desk)
+    if not terms or not (known or intent.is_topical):
+        return about(desk, was_greeted=False)
+    for document in known:
+        if quotes := best_quotes(document, terms):
+            return _answer(desk, document, terms, quotes)
+    document = known[0] if known else (yield from open_file(desk, intent.file))
+    if document.first > 1:
+        document = yield from open_file(desk, document.path)
+    document = yield from read_on(desk, document)
+    return _answer(desk, document, terms, best_quotes(document, terms))
+
+
+def _candidates(intent: Ask, desk: Desk) -> list[Document]:
+    """Return known files to look in, the latest first; only the named one, if one is named."""
+    if intent.file is not None:
+        named = desk.known(intent.file)
+        return [named] if named else []
+    return [*desk.documents, *desk.attached][::-1]
+
+
+def best_quotes(document: Document, terms: Sequence[Term]) -> list[Quote]:
+    """Return up to `MOST_QUOTES` places of the file that match, in its order."""
+    scored = [
+        (score, quote)
+        for quote, heading in _quotes(document)
+        if (score := _score(quote.text, heading, terms)) > 0
+    ]
+    if not scored:
+        return []
+    best = max(score for score, _ in scored)
+    good = [(score, quote) for score, quote in scored if score >= 0.7 * best]
+    good.sort(key=lambda pair: -pair[0])
+    chosen = {quote.line: quote for _, quote in reversed(good[:MOST_QUOTES])}
+    return [chosen[line] for line in sorted(chosen)]
+
+
+def _score(text: str, heading: str, terms: Sequence[Term]) -> float:
+    low, low_heading = text.lower(), heading.lower()
+    stems = frozenset(map(stem, words_of(low)))
+    heading_stems = frozenset(map(stem, words_of(low_heading)))
+    score = 0.0
+    for term in terms:
+        inside = term.weight(stems, low)
+        score += max(inside, 1.2 * term.weight(heading_stems, low_heading)) + 0.2 * inside
+    return score
+
+
+def _quotes(document: Document) -> Iterator[tuple[Quote, str]]:
+    """Yield what can be quoted, each with the heading right above it."""
+    passages = passages_of(document.text, document.path, first=document.first)
+    if not any(passage.kind != "code" for passage in passages):
+        for number, line in enumerate(document.lines, start=document.first):
+            if line.strip():
+                yield Quote(line.strip(), number), ""
+        return
+    for passage in passages:
+        heading = passage.heading[-1] if passage.heading else ""
+        if passage.kind == "code":
+            yield Quote(passage.text, passage.line, is_code=True), heading
+        elif passage.kind != "heading":
+            yield from ((quote, heading) for quote in _sentences(passage))
+
+
+def _sentences(passage: Passage) -> Iterator[Quote]:
+    for sentence in sentences_of([passage]):
+        yield Quote(sentence.text, sentence.line)
+
+
+def _answer(desk: Desk, document: Document, terms: Sequence[Term], quotes: Sequence[Quote]) -> str:
+    name = code(document.path)
+    if not quotes:
+        lines = f"{document.first:,}–{document.last:,}"
+        looked = desk.say(", ", "、").join(code(term.word) for term in terms)
+        return desk.say(
+            f"I looked for {looked} in {name} (lines {lines}) and found nothing that answers this. "
+            "I can only quote what is there.",
+            f"我在 {name}（第 {lines} 行）里找了 {looked}，没有找到能回答这个问题的内容。我只能引用文件里的原文。",
+        )
+    parts = []
+    for quote in quotes:
+        place = desk.say(f"{name}, line {quote.line:,}:", f"{name} 第 {quote.line:,} 行：")
+        body = f"\n\n{fenced(quote.text)}" if quote.is_code else f" {quote.text}"
+        parts.append(place + body)
+    return "\n\n".join(parts)

@@ -1,0 +1,146 @@
+"""Scripts about many files: list them, find one by name, search in them."""
+
+from agent_nb.inspect.turns import CallRecord
+from agent_nb.providers.demo.answers import code, counted, fenced, listed, refused
+from agent_nb.providers.demo.files import list_folder
+from agent_nb.providers.demo.intent import FindFile, ListFiles, Search
+from agent_nb.providers.demo.results import Matches, Names, found_lines, is_missing, listed_names
+from agent_nb.providers.demo.script import Call, CannotAnswerError, Desk, Script, Talk, use
+from agent_nb.providers.demo.wording import Kind
+
+MOST_MATCHES = 25
+
+
+def list_files(intent: ListFiles, desk: Desk) -> Script:
+    """List or count files of a kind at any depth, or what is in one folder."""
+    where = desk.say("here", "这里") if intent.folder is None else code(intent.folder)
+    if intent.kind is None:
+        text = desk.say("I will list what is there.", "我来列出文件。")
+        names = yield from list_folder(desk, intent.folder or ".", text)
+        return _folder_answer(desk, names, where, only_count=intent.only_count)
+    names = yield from files_of_kind(desk, intent.kind, intent.folder)
+    found, kind = names.files, intent.kind
+    number = counted(desk, len(found), f"{kind.name} file", f"个{_chinese(kind)}文件")
+    if not found:
+        return desk.say(
+            f"There are no {kind.name} files {_at(where)}.", f"{where}没有{_chinese(kind)}文件。"
+        )
+    be = "is" if len(found) == 1 else "are"
+    more = desk.say("at least ", "至少 ") if names.is_cut else ""
+    answer = desk.say(f"There {be} {more}{number} {_at(where)}: ", f"{where}有 {more}{number}：")
+    end = desk.say(".", "。") if len(found) <= 4 else ""
+    return f"{answer}{listed(desk, found)}{end}{remark(desk, names.notice)}"
+
+
+def _chinese(kind: Kind) -> str:
+    return kind.chinese or f" {kind.name} "
+
+
+def _at(where: str) -> str:
+    return where if where == "here" else f"in {where}"
+
+
+def remark(desk: Desk, notice: str) -> str:
+    """Pass on what the tool says of its own result, for instance that it is cut."""
+    return desk.say(f"\n\nThe tool adds: {notice}", f"\n\n工具说明：{notice}") if notice else ""
+
+
+def _folder_answer(desk: Desk, names: Names, where: str, *, only_count: bool) -> str:
+    files = counted(desk, len(names.files), "file", "个文件")
+    folders = counted(desk, len(names.folders), "folder", "个文件夹")
+    answer = desk.say(
+        f"There are {files} and {folders} {_at(where)}", f"{where}有 {files}、{folders}"
+    )
+    if len(names.names) == 1:
+        answer = answer.replace("There are", "There is", 1)
+    if only_count or not names.names:
+        end = (
+            desk.say(", not counting what is inside the folders.", "，不含文件夹里面的内容。")
+            if names.folders
+            else desk.say(".", "。")
+        )
+        return answer + end + remark(desk, names.notice)
+    return answer + desk.say(": ", "：") + listed(desk, names.names) + remark(desk, names.notice)
+
+
+def files_of_kind(desk: Desk, kind: Kind, folder: str | None = None) -> Talk[Names]:
+    """Find the files of a kind at any depth; without `find`, those at the top."""
+    place = {} if folder is None else {"path": folder}
+    text = desk.say(f"I will look for {kind.name} files.", f"我来找{_chinese(kind)}文件。")
+    if "find" not in desk.tools and "ls" in desk.tools:
+        names = yield from list_folder(desk, folder or ".", text)
+        return Names(tuple(name for name in names.files if kind.takes(name)), names.notice)
+    (record,) = yield from use(desk, text, Call("find", {"pattern": kind.pattern, **place}))
+    if record.is_error:
+        raise CannotAnswerError(refused(desk, record))
+    return listed_names(record)
+
+
+def find_file(intent: FindFile, desk: Desk) -> Script:
+    """Say where files of a name are."""
+    text = desk.say(f"I will look for {code(intent.name)}.", f"我来找 {code(intent.name)}。")
+    (record,) = yield from use(desk, text, Call("find", {"pattern": intent.name}))
+    if record.is_error:
+        return refused(desk, record)
+    names = listed_names(record)
+    if not names.names:
+        return desk.say(
+            f"There is no file {code(intent.name)} here.",
+            f"这里没有 {code(intent.name)} 这个文件。",
+        )
+    found = counted(desk, len(names.names), "file", "个文件")
+    answer = desk.say(f"I found {found}: ", f"找到 {found}：") + listed(desk, names.names)
+    return answer + remark(desk, names.notice)
+
+
+def search(intent: Search, desk: Desk) -> Script:
+    """Search files and answer with counts and lines."""
+    record = yield from _grep(desk, intent.phrase, intent)
+    phrase, folder = intent.phrase, intent.folder
+    if is_missing(record) and intent.guessed:
+        phrase, folder = intent.guessed, None
+        record = yield from _grep(desk, phrase, Search(phrase))
+    if record.is_error:
+        return refused(desk, record)
+    found = found_lines(record)
+    place = intent.file or folder or intent.glob
+    where = "" if place is None else desk.say(f" in {code(place)}", f"在 {code(place)} 中")
+    if not found.lines:
+        return desk.say(
+            f"I looked for {code(phrase)}{where} (upper and lower case alike) and found nothing.",
+            f"{where}没有找到 {code(phrase)}（不分大小写）。",
+        ) + remark(desk, found.notice)
+    return _matches_answer(desk, phrase, found, is_regex=intent.is_regex)
+
+
+def _grep(desk: Desk, phrase: str, intent: Search) -> Talk[CallRecord]:
+    arguments: dict[str, object] = {"pattern": phrase, "ignoreCase": True}
+    if not intent.is_regex:
+        arguments["literal"] = True
+    if intent.file or (intent.folder and phrase != intent.guessed):
+        arguments["path"] = intent.file or intent.folder
+    if intent.glob:
+        arguments["glob"] = intent.glob
+    text = desk.say(f"I will search for {code(phrase)}.", f"我来搜索 {code(phrase)}。")
+    (record,) = yield from use(desk, text, Call("grep", arguments))
+    return record
+
+
+def _matches_answer(desk: Desk, phrase: str, found: Matches, *, is_regex: bool) -> str:
+    lines = counted(desk, len(found.lines), "line", "行")
+    files = counted(desk, len(found.paths), "file", "个文件")
+    least = desk.say("at least ", "至少 ") if found.is_cut else ""
+    times = sum(m.text.lower().count(phrase.lower()) for m in found.lines)
+    often = ""
+    if not is_regex and times > len(found.lines):
+        number = counted(desk, times, "time", "次")
+        often = desk.say(f", {least}{number} in all", f"，一共{least} {number}")
+    heading = desk.say(
+        f"{code(phrase)} is on {least}{lines} in {files}{often}:",
+        f"{code(phrase)} 出现在 {files}的 {least}{lines}{often}：",
+    )
+    shown = found.lines[:MOST_MATCHES]
+    body = fenced("\n".join(f"{m.path}:{m.line}: {m.text}" for m in shown))
+    left = len(found.lines) - len(shown)
+    more = desk.say(f"\n\n… and {left:,} more lines.", f"\n\n……还有 {left:,} 行。") if left else ""
+    return f"{heading}\n\n{body}{more}{remark(desk, found.notice)}"

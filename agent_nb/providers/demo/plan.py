@@ -1,0 +1,132 @@
+"""From a conversation to the next answer: a pure function, so a session resumes where it was."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from agent_nb.core.messages import AssistantMessage, Message, ToolResultMessage, UserMessage
+from agent_nb.inspect.turns import CallRecord, turns_of
+from agent_nb.providers.demo.answers import about, declined
+from agent_nb.providers.demo.asking import ask
+from agent_nb.providers.demo.documents import documents_of, split_attachments
+from agent_nb.providers.demo.intent import (
+    About,
+    Ask,
+    Continue,
+    CountText,
+    Decline,
+    FindFile,
+    Intent,
+    Introduce,
+    Join,
+    ListFiles,
+    Read,
+    Search,
+    ShowLines,
+    TableShape,
+)
+from agent_nb.providers.demo.listing import find_file, list_files, search
+from agent_nb.providers.demo.reading import count_text, go_on, introduce, read, show_lines
+from agent_nb.providers.demo.rules import parse
+from agent_nb.providers.demo.script import Desk, Reply, Script, call_key, run
+from agent_nb.providers.demo.tables import join, table_shape
+
+_INSTEAD = re.compile(
+    r"\b(?:instead|stop|forget|never mind|don't|rather)\b|算了|不用|别|改为|停", re.I
+)
+
+
+def plan(messages: Sequence[Message], tools: Collection[str]) -> Reply:
+    """Return what to say or call next.
+
+    Args:
+        messages: The conversation; the last user message is the question.
+        tools: Names of the tools that can be called.
+    """
+    start, questions = _questions(messages)
+    documents = documents_of(messages[:start])
+    records = _records(messages[start:])
+    texts = []
+    for question in questions:
+        text, attached = split_attachments(question)
+        wanted = parse(text)
+        desk = Desk(wanted.language, frozenset(tools), documents, attached)
+        for intent in wanted.intents:
+            reply = run(script_of(intent, desk), records)
+            if reply.calls:
+                return reply
+            texts.append(reply.text)
+    return Reply("\n\n".join(dict.fromkeys(texts)))
+
+
+def _questions(messages: Sequence[Message]) -> tuple[int, list[str]]:
+    """Find what is to be answered, and where the work on it begins.
+
+    A message that steers comes after tool results, and is answered together with the question
+    before it. Of messages with nothing in between only the last counts: the others were given up.
+    """
+    start, questions, between = len(messages), list[str](), False
+    for index in range(len(messages) - 1, -1, -1):
+        message = messages[index]
+        if isinstance(message, UserMessage):
+            if questions and not between:
+                break
+            start, between = index, False
+            questions.insert(0, message.text)
+            if _INSTEAD.search(message.text):
+                break
+        elif isinstance(message, AssistantMessage) and not _calls_tools(message):
+            break
+        elif isinstance(message, ToolResultMessage):
+            if message.is_error and "abort" in message.text.lower():
+                break
+            between = True
+    return start, questions
+
+
+def _calls_tools(message: AssistantMessage) -> bool:
+    return bool(message.tool_calls) and message.stop_reason not in {"error", "aborted"}
+
+
+def _records(messages: Sequence[Message]) -> Mapping[str, CallRecord]:
+    return {
+        call_key(call.name, call.arguments): call
+        for turn in turns_of(messages)
+        for call in turn.tool_calls
+        if call.result is not None
+    }
+
+
+def script_of(intent: Intent, desk: Desk) -> Script:  # noqa: C901 - one line for each intent
+    """Return the script that carries out an intent."""
+    match intent:
+        case Introduce():
+            return introduce(intent, desk)
+        case Read():
+            return read(intent, desk)
+        case ShowLines():
+            return show_lines(intent, desk)
+        case CountText():
+            return count_text(intent, desk)
+        case TableShape():
+            return table_shape(intent, desk)
+        case ListFiles():
+            return list_files(intent, desk)
+        case FindFile():
+            return find_file(intent, desk)
+        case Search():
+            return search(intent, desk)
+        case Join():
+            return join(intent, desk)
+        case Continue():
+            return go_on(desk)
+        case Ask():
+            return ask(intent, desk)
+        case Decline(what=what):
+            return _saying(declined(desk, what))
+        case About(was_greeted=was_greeted):
+            return _saying(about(desk, was_greeted=was_greeted))
+
+
+def _saying(text: str) -> Script:
+    yield from ()
+    return text

@@ -1,0 +1,172 @@
+"""Scripts about one file: introduce it, show it, count in it."""
+
+import re
+from collections.abc import Sequence
+
+from agent_nb.providers.demo.answers import code, counted, joined, listed, quoted_lines
+from agent_nb.providers.demo.choosing import choose
+from agent_nb.providers.demo.documents import Document
+from agent_nb.providers.demo.files import (
+    MOST_READS,
+    known_or_named,
+    open_file,
+    read_end,
+    read_on,
+)
+from agent_nb.providers.demo.intent import CountText, Introduce, Read, ShowLines
+from agent_nb.providers.demo.prose import passages_of
+from agent_nb.providers.demo.script import Desk, Script
+from agent_nb.providers.demo.sentences import sentences_of
+from agent_nb.providers.demo.wording import HAN
+
+SHOWN_AT_FIRST = 40
+"""Lines shown of a file that is only to be read."""
+_READS_TO_INTRODUCE = 5
+_DEFINITION = re.compile(
+    r"^\s*(?:export |pub |async |static |public )*"
+    r"(?:def|class|function|fn|func|interface|struct|enum|trait|type)\s+(\w+)",
+    re.MULTILINE,
+)
+
+
+def introduce(intent: Introduce, desk: Desk) -> Script:
+    """Answer with whole sentences of the file, as many as were asked for."""
+    known = None if intent.file or intent.is_project else desk.known(None)
+    if known and known.first == 1:
+        document = known
+    else:
+        document = yield from open_file(desk, known.path if known else intent.file)
+    document = yield from read_on(desk, document, most=_READS_TO_INTRODUCE)
+    sentences = sentences_of(passages_of(document.text, document.path, first=document.first))
+    chosen = [s.text for s in choose(sentences, intent.count, language=desk.language)]
+    if not chosen:
+        return _without_sentences(desk, document)
+    body = "\n".join(f"- {text}" for text in chosen) if intent.as_list else joined(chosen)
+    if len(chosen) == intent.count:
+        return body
+    number = counted(desk, len(chosen), "whole sentence", "个完整的句子")
+    few = desk.say(
+        f"{code(document.path)} has only {number} I can quote:",
+        f"{code(document.path)} 只有 {number}可以引用：",
+    )
+    return f"{few}\n\n{body}"
+
+
+def _without_sentences(desk: Desk, document: Document) -> str:
+    name, count = code(document.path), counted(desk, document.line_count, "line", "行")
+    if not document.text.strip():
+        return desk.say(f"{name} is empty.", f"{name} 是空的。")
+    answer = desk.say(
+        f"{name} has no whole sentences to quote. It has {count}",
+        f"{name} 里没有可以引用的完整句子。它有 {count}",
+    )
+    defined = list(dict.fromkeys(_DEFINITION.findall(document.text)))
+    if defined:
+        return answer + desk.say(" and defines: ", "，定义了：") + listed(desk, defined)
+    shown = quoted_lines(desk, document, document.first, document.first + 9)
+    return f"{answer}{desk.say('.', '。')} {shown}"
+
+
+def read(intent: Read, desk: Desk) -> Script:
+    """Show how a file begins."""
+    document = yield from open_file(desk, known_or_named(desk, intent.file))
+    return _beginning(desk, document)
+
+
+def _beginning(desk: Desk, document: Document) -> str:
+    name = code(document.path)
+    if not document.text.strip():
+        return desk.say(f"{name} is empty.", f"{name} 是空的。")
+    last = min(document.last, document.first + SHOWN_AT_FIRST - 1)
+    answer = quoted_lines(desk, document, document.first, last)
+    if last == document.last and document.next_offset is None:
+        return answer
+    more = desk.say(
+        f"{name} goes on after line {last:,}. Ask for lines {last + 1:,} to {last + 40:,}, "
+        "or for a summary.",
+        f"{name} 在第 {last:,} 行之后还有内容。"
+        f"可以问第 {last + 1:,} 到 {last + 40:,} 行，或要求总结。",
+    )
+    return f"{answer}\n\n{more}"
+
+
+def show_lines(intent: ShowLines, desk: Desk) -> Script:
+    """Show the lines asked for, under their numbers."""
+    path = known_or_named(desk, intent.file)
+    if intent.from_end:
+        return (yield from _show_end(path, intent.from_end, desk))
+    wanted = intent.last - intent.first + 1
+    document = yield from open_file(desk, path, first=intent.first, limit=wanted)
+    answer = quoted_lines(desk, document, intent.first, intent.last)
+    if document.next_offset is None and document.last < intent.last:
+        end = desk.say(
+            f"The file ends at line {document.last:,}.", f"文件到第 {document.last:,} 行为止。"
+        )
+        return f"{answer}\n\n{end}"
+    return answer
+
+
+def _show_end(path: str, count: int, desk: Desk) -> Script:
+    document = yield from open_file(desk, path)
+    document = yield from read_end(desk, document, count)
+    first = max(document.first, document.last - count + 1)
+    return quoted_lines(desk, document, first, document.last) + _unread(desk, document)
+
+
+def go_on(desk: Desk) -> Script:
+    """Show what follows the part of a file that was read last."""
+    known = desk.known(None)
+    if known is None:
+        return desk.say(
+            "There is nothing to continue: no file was read yet.",
+            "没有可以继续的：还没有读过文件。",
+        )
+    if known.next_offset is None:
+        return desk.say(
+            f"That was all of {code(known.path)}: it ends at line {known.last:,}.",
+            f"{code(known.path)} 已经全部读完，到第 {known.last:,} 行为止。",
+        )
+    document = yield from open_file(desk, known.path, first=known.next_offset)
+    return _beginning(desk, document)
+
+
+_WORD = re.compile(rf"[{HAN}]|[^\W_](?:[^\W{HAN}]|['’-](?=\w))*")
+
+
+def words_in(lines: Sequence[str]) -> int:
+    """Count words; in Chinese text each character is one.
+
+    >>> words_in(["It's a well-known fact: 你好 world_1."])
+    7
+    """
+    return sum(len(_WORD.findall(line)) for line in lines)
+
+
+def count_text(intent: CountText, desk: Desk) -> Script:
+    """Count lines, words or characters of a whole file."""
+    path = known_or_named(desk, intent.file)
+    document = yield from open_file(desk, path)
+    if intent.unit == "lines":
+        end = yield from read_end(desk, document, 1)
+        number = counted(desk, end.last, "line", "行")
+    else:
+        end = document = yield from read_on(desk, document)
+        number = (
+            counted(desk, words_in(document.lines), "word", "个词（汉字按字计）")
+            if intent.unit == "words"
+            else counted(desk, len(document.text), "character", "个字符")
+        )
+    name = code(document.path)
+    return desk.say(f"{name} has {number}.", f"{name} 有 {number}。") + _unread(desk, end)
+
+
+def _unread(desk: Desk, document: Document) -> str:
+    """Say that only a part of a very long file was read."""
+    if document.next_offset is None:
+        return ""
+    return desk.say(
+        f" This is only up to line {document.last:,}: the file goes on, and I stop after "
+        f"{MOST_READS} calls or at a line too long to be shown.",
+        f"这只到第 {document.last:,} 行为止：文件还没完，"
+        f"但我最多读 {MOST_READS} 次，遇到过长的行也会停下。",
+    )
