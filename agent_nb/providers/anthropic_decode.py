@@ -1,6 +1,6 @@
 """Answers of the Anthropic Messages API, as events."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from agent_nb.core.events import (
@@ -19,7 +19,7 @@ from agent_nb.core.events import (
 )
 from agent_nb.core.messages import StopReason, Usage
 from agent_nb.providers.failures import error_text, readable
-from agent_nb.providers.replay import encode
+from agent_nb.providers.replay import encode, new_call_id
 from agent_nb.providers.sse import Frame, payload
 
 _STOP_REASONS: Mapping[str, StopReason] = {
@@ -52,14 +52,16 @@ class AnthropicDecoder:
 
     Args:
         model_id: The model that was asked; a server may say that another one answered.
+        new_id: Makes ids for calls without one.
     """
 
-    def __init__(self, model_id: str) -> None:
+    def __init__(self, model_id: str, *, new_id: Callable[[], str] = new_call_id) -> None:
         self.is_whole = False
         self.has_ended = False
         self.failure: str | None = None
         self.ignored_count = 0
         self._model_id = model_id
+        self._new_id = new_id
         self._open: dict[Any, _Block] = {}
         self._block_count = 0
         self._counts: dict[str, int] = {}
@@ -76,9 +78,7 @@ class AnthropicDecoder:
                 event = payload(data)
             except ValueError:
                 shown = data[:200].decode("utf-8", "replace")
-                self.failure = (
-                    shown if name == b"error" else f"The stream was interrupted by {shown}"
-                )
+                self.failure = f"The stream was interrupted by what is not JSON: {shown}"
                 break
             if name == b"error":
                 self.failure = error_text(event)
@@ -165,7 +165,7 @@ class AnthropicDecoder:
             case "redacted_thinking":
                 events.append(ThinkingStart(index, redacted=True, signature=start.get("data")))
             case "tool_use":
-                call_id = start.get("id") or f"call_{index}"
+                call_id = start.get("id") or self._new_id()
                 events.append(ToolCallStart(index, call_id, start.get("name") or ""))
             case _:
                 self.ignored_count += 1
@@ -179,10 +179,12 @@ class AnthropicDecoder:
         if block is None or not isinstance(delta, dict):
             self.ignored_count += 1
             return
-        match delta.get("type"), block.kind:
-            case "text_delta", "text":
-                if text := delta.get("text"):
-                    events.append(TextDelta(block.content_index, text))
+        kind = delta.get("type")
+        if kind == "text_delta" and block.kind == "text":
+            if text := delta.get("text"):
+                events.append(TextDelta(block.content_index, text))
+            return
+        match kind, block.kind:
             case "input_json_delta", "tool_use":
                 block.given_input = block.given_input if not delta.get("partial_json") else None
                 text = delta.get("partial_json") or ""

@@ -83,9 +83,7 @@ class Http:
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise self._unreachable(error, url, secrets_in(headers)) from error
         try:
-            encoded = "content-encoding" in response.headers
-            pieces = response.aiter_bytes() if encoded else response.aiter_raw()
-            async with aclosing(cast("AsyncGenerator[bytes]", pieces)) as chunks:
+            async with aclosing(_pieces(response)) as chunks:
 
                 async def read() -> bytes:
                     signal.check()
@@ -136,6 +134,14 @@ class Http:
             return failure(silence, secrets=secrets)
         why = str(error) or type(error).__name__
         return failure(f"Connection lost: the answer was terminated ({why})", secrets=secrets)
+
+
+def _pieces(response: httpx.Response) -> AsyncGenerator[bytes]:
+    """Return the body as it comes in; the raw stream is one layer less for each event."""
+    stream = response.stream
+    if "content-encoding" in response.headers or not isinstance(stream, httpx.AsyncByteStream):
+        return cast("AsyncGenerator[bytes]", response.aiter_bytes())
+    return cast("AsyncGenerator[bytes]", aiter(stream))
 
 
 async def _start_of(read: Read) -> bytes:

@@ -5,7 +5,6 @@ Servers differ more than the API's description says; what is tolerated here was 
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-from uuid import uuid4
 
 from agent_nb.core.events import (
     BlockEnd,
@@ -24,6 +23,7 @@ from agent_nb.providers.failures import error_text, readable
 from agent_nb.providers.openai_calls import CallFragments
 from agent_nb.providers.openai_encode import REASONING_FIELDS
 from agent_nb.providers.openai_reasoning import ReasoningDetails
+from agent_nb.providers.replay import new_call_id
 from agent_nb.providers.sse import Frame, payload
 from agent_nb.providers.think_tags import ThinkTags
 
@@ -38,11 +38,6 @@ _STOP_REASONS: Mapping[str, StopReason] = {
     "tool_calls": "toolUse",
     "function_call": "toolUse",
 }
-
-
-def new_call_id() -> str:
-    """Return an id for a call whose server gave it none."""
-    return f"call_{uuid4().hex[:24]}"
 
 
 class ChatDecoder:
@@ -119,21 +114,32 @@ class ChatDecoder:
         if not isinstance(chunk, dict):
             self.ignored_count += 1
             return
-        if is_error or chunk.get("error") or _is_bare_error(chunk):
+        choices = chunk.get("choices")
+        choice = choices[0] if choices and isinstance(choices, list) else None
+        if is_error or chunk.get("error") or (choices is None and _is_bare_error(chunk)):
             self.failure = error_text(chunk)
             return
         self._chunk_count += 1
         if not self._is_introduced:
             self._introduce(chunk, events)
-        choices = chunk.get("choices")
-        choice = _object(choices[0]) if isinstance(choices, list) and choices else {}
-        if delta := choice.get("delta") or choice.get("message"):
-            self._delta(_object(delta), events)
-        if usage := chunk.get("usage") or choice.get("usage"):
+        if isinstance(choice, dict):
+            self._choice(choice, events)
+        if usage := chunk.get("usage"):
             events.append(UsageReport(_usage(_object(usage))))
+
+    def _choice(self, choice: Mapping[str, Any], events: list[ProviderEvent]) -> None:
+        delta = choice.get("delta") or choice.get("message")
+        if isinstance(delta, dict):
+            text = delta.get("content")
+            if self._text is not None and len(delta) == 1 and text and isinstance(text, str):
+                events.append(TextDelta(self._text, text))  # nearly always
+            else:
+                self._delta(delta, events)
         if reason := choice.get("finish_reason"):
             self._finish_reason = str(reason)
             self.is_whole = True
+        if usage := choice.get("usage"):
+            events.append(UsageReport(_usage(_object(usage))))
 
     def _introduce(self, chunk: Mapping[str, Any], events: list[ProviderEvent]) -> None:
         model = chunk.get("model")
@@ -155,6 +161,7 @@ class ChatDecoder:
                 content = self._parts(content, events)
             self._content(content, events)
         for fragment in delta.get("tool_calls") or ():
+            self._flush_tags(events)
             if isinstance(fragment, dict):
                 self._block_count += self._calls.feed(fragment, self._block_count, events)
 
@@ -170,6 +177,11 @@ class ChatDecoder:
         if not self._tags.is_past:
             thinking, text = self._tags.feed(text)
             self._think(thinking, events)
+        self._say(text, events)
+
+    def _flush_tags(self, events: list[ProviderEvent]) -> None:
+        thinking, text = self._tags.flush()
+        self._think(thinking, events)
         self._say(text, events)
 
     def _say(self, text: str, events: list[ProviderEvent]) -> None:
@@ -199,9 +211,7 @@ class ChatDecoder:
         return self._block_count - 1
 
     def _end(self, events: list[ProviderEvent]) -> None:
-        thinking, text = self._tags.flush()
-        self._think(thinking, events)
-        self._say(text, events)
+        self._flush_tags(events)
         self._calls.flush(events)
         if self._thinking is not None and self._details.signature:
             events.append(Signature(self._thinking, self._details.signature))
@@ -269,4 +279,4 @@ def _object(value: Any) -> Mapping[str, Any]:
 
 
 def _is_bare_error(chunk: Mapping[str, Any]) -> bool:
-    return "choices" not in chunk and isinstance(chunk.get("message"), str)
+    return isinstance(chunk.get("message"), str)

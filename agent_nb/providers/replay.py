@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
+from uuid import uuid4
 
 import orjson
 
@@ -150,6 +151,11 @@ def with_call_ids(
     )
     renamed = [replace(result, tool_call_id=ids[result.tool_call_id]) for result in results]
     return replace(message, content=content), renamed
+
+
+def new_call_id() -> str:
+    """Return an id for a call whose server gave it none."""
+    return f"call_{uuid4().hex[:24]}"
 
 
 def encode(value: Any) -> bytes:

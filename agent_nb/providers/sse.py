@@ -22,6 +22,7 @@ class SseFraming:
         self._data: list[bytes] = []
         self._other: list[bytes] = []
         self._has_begun = False
+        self._is_between = False
 
     @property
     def other(self) -> bytes:
@@ -30,12 +31,17 @@ class SseFraming:
 
     def feed(self, chunk: bytes) -> list[Frame]:
         """Return the events that `chunk` completes."""
+        if self._is_between and (frame := _single(chunk)):
+            return [frame]
         if b"\n" not in chunk:  # pieces of one long line are joined once, when it ends
+            self._is_between = False
             self._unfinished.append(chunk)
             return []
         if self._unfinished:
             chunk = b"".join((*self._unfinished, chunk))
             self._unfinished.clear()
+        if b"\r" in chunk:
+            chunk = chunk.replace(b"\r\n", b"\n")
         lines = chunk.split(b"\n")
         if rest := lines.pop():
             self._unfinished.append(rest)
@@ -43,7 +49,7 @@ class SseFraming:
 
     def finish(self) -> list[Frame]:
         """Return the event that the end of the stream completes, if any."""
-        rest = b"".join(self._unfinished)
+        rest = b"".join(self._unfinished).removesuffix(b"\r")
         self._unfinished.clear()
         return self._frames([rest, b""])
 
@@ -53,8 +59,6 @@ class SseFraming:
             lines[0] = lines[0].removeprefix(_BYTE_ORDER_MARK)
         frames = []
         for line in lines:
-            if line.endswith(b"\r"):
-                line = line[:-1]
             if line.startswith(b"data:"):
                 self._data.append(line[6:] if line.startswith(b" ", 5) else line[5:])
             elif not line:
@@ -66,7 +70,18 @@ class SseFraming:
                 self._event = line[6:].strip()
             elif not line.startswith((b":", b"id:", b"retry:")):
                 self._other.append(line)
+        self._is_between = not (self._unfinished or self._data or self._event)
         return frames
+
+
+def _single(chunk: bytes) -> Frame | None:
+    """Return the one event that a chunk is, as servers mostly send them; None if it is not."""
+    match chunk.split(b"\n"):
+        case [data, b"", b""] if data.startswith(b"data: "):
+            return b"", data[6:]
+        case [event, data, b"", b""] if event.startswith(b"event: ") and data[:6] == b"data: ":
+            return event[7:], data[6:]
+    return None
 
 
 def payload(data: bytes) -> Any:
