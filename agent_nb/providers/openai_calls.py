@@ -81,6 +81,7 @@ class CallFragments:
             is_taken = any(other.id == call.given_id for other in self._calls)
             call.id = self._new_id() if is_taken or not call.given_id else call.given_id
             events.append(ToolCallStart(call.content_index, call.id, call.name))
+            events.append(ToolCallDelta(call.content_index, ""))  # as pi does: its place is here
 
     def _known(self, call_id: str, index: int | None, name: str, arguments: str) -> _Call | None:
         """Return the call that a fragment continues, or None if it begins one."""

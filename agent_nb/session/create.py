@@ -16,11 +16,11 @@ from agent_nb.core.provider import Provider
 from agent_nb.core.secrets import without_secrets
 from agent_nb.core.tool import Tool, ToolContext
 from agent_nb.providers.catalog import DEMO, Catalog
-from agent_nb.providers.demo import DEMO_MODEL, DemoProvider
+from agent_nb.providers.demo_model import DEMO_MODEL
 from agent_nb.session.context import BranchState, branch_state
 from agent_nb.session.history import History
 from agent_nb.session.permissions import Gate, NotebookGate, OpenGate
-from agent_nb.session.provider_pool import ProviderPool
+from agent_nb.session.provider_pool import ProviderPool, Terms
 from agent_nb.session.resources import load_resources
 from agent_nb.session.session import AgentSession, ModelChoice, SessionParts, where_text_goes
 from agent_nb.session.sessions import latest_session, session_directory
@@ -33,6 +33,7 @@ from agent_nb.session.settings import (
 )
 from agent_nb.session.store import SessionStore
 from agent_nb.tools import builtin_tools
+from agent_nb.tools.process_groups import ProcessGroups
 
 PI_TOOLS = ("read", "bash", "edit", "write")
 """The tools of print, JSON and RPC mode unless others are named."""
@@ -61,6 +62,7 @@ class SessionOptions:
         providers: In-process providers by name, with their models in `models`.
         models: Models of `providers`.
         extra_tools: More tools.
+        demo_words_per_s: How fast `demo/reader` speaks; None does not wait.
         environment: Variables; default the process's.
     """
 
@@ -82,6 +84,7 @@ class SessionOptions:
     providers: Mapping[str, Provider] = field(default_factory=dict)
     models: Sequence[Model] = ()
     extra_tools: Sequence[Tool] = ()
+    demo_words_per_s: float | None = None
     environment: Mapping[str, str] | None = None
 
 
@@ -102,13 +105,13 @@ async def create_session(options: SessionOptions | None = None, **changes: Any) 
     cwd = _directory(options.cwd)
     agent_dir = agent_directory(environment)
     settings = load_settings(agent_dir, cwd / PROJECT_DIRECTORY if options.trusted else None)
-    given = {"demo": DemoProvider(), **options.providers}
     catalog = load_catalog(environment, options.models)
     store = _open_store(options, cwd, agent_dir, settings)
     state = branch_state(store)
     choice, thinking = _choose(options, settings, catalog, state)
     gate: Gate = NotebookGate(cwd, options.allow) if options.gate == "notebook" else OpenGate()
-    toolbox = (*builtin_tools(), *options.extra_tools)
+    processes = ProcessGroups()
+    toolbox = (*builtin_tools(processes), *options.extra_tools)
     parts = SessionParts(
         cwd=cwd,
         history=History(store),
@@ -116,15 +119,19 @@ async def create_session(options: SessionOptions | None = None, **changes: Any) 
         catalog=catalog,
         providers=ProviderPool(
             catalog,
-            given,
-            idle_timeout_s=settings.http_idle_timeout_ms / 1000,
-            api_key=options.api_key,
+            options.providers,
+            Terms(
+                options.api_key,
+                settings.http_idle_timeout_ms / 1000,
+                settings.demo_words_per_second or options.demo_words_per_s,
+            ),
         ),
         resources=load_resources(
             cwd, agent_dir, trusted=options.trusted, context_files=options.context_files
         ),
         gate=gate,
         toolbox=toolbox,
+        processes=processes,
         tool_context=ToolContext(
             cwd=cwd,
             signal=AbortSignal(),
@@ -133,7 +140,7 @@ async def create_session(options: SessionOptions | None = None, **changes: Any) 
             may_read=gate.may_read,
         ),
     )
-    names = _tool_names(options, settings, toolbox)
+    names = _tool_names(options, settings, toolbox, choice.model)
     session = AgentSession(parts, choice, thinking, tools=names)
     _note_beginning(store, state, choice.model, thinking)
     return session
@@ -208,12 +215,12 @@ def _choose_model(
 
 
 def _tool_names(
-    options: SessionOptions, settings: Settings, toolbox: Sequence[Tool]
+    options: SessionOptions, settings: Settings, toolbox: Sequence[Tool], model: Model
 ) -> Sequence[str]:
     every = [tool.name for tool in toolbox]
     extra = [tool.name for tool in options.extra_tools]
     default = [*PI_TOOLS, *extra]
-    if options.all_tools or options.model == DEMO:
+    if options.all_tools or model.key == DEMO:
         default = every
     for wanted in (settings.default_tools, options.tools):
         if wanted is not None:

@@ -1,30 +1,51 @@
 """Concrete providers, made when a model of theirs is first asked."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.model import Model
 from agent_nb.core.provider import Provider
 from agent_nb.providers.catalog import Catalog
 
-Make = Callable[[str | None, float], Provider]
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a provider is made with.
+
+    Attributes:
+        api_key: Its key, if it needs one.
+        idle_timeout_s: How long a server may be silent, in seconds.
+        demo_words_per_s: How fast the demo speaks; None does not wait.
+    """
+
+    api_key: str | None = field(default=None, repr=False)
+    idle_timeout_s: float = 300
+    demo_words_per_s: float | None = None
 
 
-def _openai_completions(key: str | None, idle_timeout_s: float) -> Provider:
+def _openai_completions(terms: Terms) -> Provider:
     from agent_nb.providers.openai_completions import OpenAICompletions
 
-    return OpenAICompletions(api_key=key, idle_timeout_s=idle_timeout_s)
+    return OpenAICompletions(api_key=terms.api_key, idle_timeout_s=terms.idle_timeout_s)
 
 
-def _anthropic_messages(key: str | None, idle_timeout_s: float) -> Provider:
+def _anthropic_messages(terms: Terms) -> Provider:
     from agent_nb.providers.anthropic_messages import AnthropicMessages
 
-    return AnthropicMessages(api_key=key, idle_timeout_s=idle_timeout_s)
+    return AnthropicMessages(api_key=terms.api_key, idle_timeout_s=terms.idle_timeout_s)
 
 
-APIS: Mapping[str, Make] = {
+def _demo(terms: Terms) -> Provider:
+    from agent_nb.providers.demo import DemoProvider
+
+    return DemoProvider(terms.demo_words_per_s)
+
+
+APIS: Mapping[str, Callable[[Terms], Provider]] = {
     "openai-completions": _openai_completions,
     "anthropic-messages": _anthropic_messages,
+    "demo": _demo,
 }
 
 
@@ -34,22 +55,13 @@ class ProviderPool:
     Args:
         catalog: Knows keys.
         given: Ready providers by provider name ("demo", "scripted").
-        idle_timeout_s: How long a server may be silent, in seconds.
-        api_key: Used instead of every other key.
+        terms: For those made here; a key in it is used instead of every other.
     """
 
-    def __init__(
-        self,
-        catalog: Catalog,
-        given: Mapping[str, Provider],
-        *,
-        idle_timeout_s: float,
-        api_key: str | None = None,
-    ) -> None:
+    def __init__(self, catalog: Catalog, given: Mapping[str, Provider], terms: Terms) -> None:
         self._catalog = catalog
         self._providers = {(name, ""): provider for name, provider in given.items()}
-        self._idle_timeout_s = idle_timeout_s
-        self._api_key = api_key
+        self._terms = terms
 
     def for_model(self, model: Model) -> Provider:
         """Return who serves the model.
@@ -72,10 +84,10 @@ class ProviderPool:
                 f"{model.key} speaks {model.api!r}; this version knows {', '.join(APIS)}."
             )
         key = self._catalog.key(model)
-        value = self._api_key or (key.value if key else None)
+        value = self._terms.api_key or (key.value if key else None)
         if value is None and self._catalog.needs_key(model):
             raise ConfigError(self._catalog.missing_key(model))
-        return make(value, self._idle_timeout_s)
+        return make(replace(self._terms, api_key=value))
 
     async def close(self) -> None:
         """Close every provider."""

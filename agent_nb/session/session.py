@@ -35,6 +35,7 @@ from agent_nb.session.resources import Resources
 from agent_nb.session.run import Budget, Run
 from agent_nb.session.settings import Settings
 from agent_nb.session.system_prompt import build_sections, prompt_change, prompt_text
+from agent_nb.tools.process_groups import ProcessGroups
 
 logger = logging.getLogger(__name__)
 
@@ -77,6 +78,7 @@ class SessionParts:
     resources: Resources
     gate: Gate
     toolbox: Sequence[Tool]
+    processes: ProcessGroups
     tool_context: ToolContext
 
 
@@ -320,8 +322,9 @@ class AgentSession:
         self._parts.gate.allow = frozenset(names)
 
     async def dispose(self) -> None:
-        """Stop what is running and let go of files and connections."""
+        """Stop what is running, commands left in the background too; let go of files."""
         await self.abort()
+        self._parts.processes.close()
         await self._parts.providers.close()
         self._history.store.close()
 

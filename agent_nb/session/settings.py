@@ -51,6 +51,7 @@ class Settings(_Settings):
     follow_up_mode: QueueMode = "one-at-a-time"
     http_idle_timeout_ms: float = Field(300_000, ge=0)
     session_dir: str | None = None
+    demo_words_per_second: float | None = Field(None, ge=0)
     retry: RetrySettings = RetrySettings()
     compaction: CompactionSettings = CompactionSettings()
 

@@ -18,21 +18,10 @@ from agent_nb.core.events import (
 )
 from agent_nb.core.json_text import dumps
 from agent_nb.core.messages import AssistantMessage, Message, Usage, message_to_wire
-from agent_nb.core.model import Model, Prices
 from agent_nb.core.provider import Request, SentRequest
 from agent_nb.providers.demo.plan import plan
 from agent_nb.providers.demo.script import Reply
 from agent_nb.providers.demo.wording import HAN
-
-DEMO_MODEL = Model(
-    id="reader",
-    provider="demo",
-    api="demo",
-    name="Reader (rule-based, not a language model)",
-    inputs=("text",),
-    context_window=1_000_000,
-    prices=Prices(),
-)
 
 _PIECE = re.compile(rf"[{HAN}。，！？；：、“”]{{1,2}}\s*|\s*[^\s{HAN}]+\s*|\s+")
 _LONGEST_S = 8.0
