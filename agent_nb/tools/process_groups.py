@@ -187,6 +187,8 @@ class _Watcher:
         shell = shutil.which("sh", path=os.defpath)
         if shell is None:
             return
+        if self._process is not None:
+            self._process.communicate()  # it has ended; this closes our end of its pipe
         self._process = subprocess.Popen(
             [shell, "-c", _WATCH],
             stdin=subprocess.PIPE,

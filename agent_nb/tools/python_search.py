@@ -86,7 +86,10 @@ def _hits_in(
 
 
 def _walk(root: Path, check: Callable[[], None]) -> Iterator[str]:
-    return _walk_below(str(root), "", _outer_rules(root), check)
+    rules = _outer_rules(root)
+    if _is_ruled_out(str(root), rules, is_directory=True):
+        rules = ()  # whoever names a directory that is left out wants to see what is in it
+    return _walk_below(str(root), "", rules, check)
 
 
 def _walk_below(

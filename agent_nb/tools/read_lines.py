@@ -64,11 +64,11 @@ def read_window(file: BinaryIO, first: int, limit: int | None, check: Callable[[
     selected = scan.skip(limit or math.inf, budget=COUNT_AHEAD_BYTES)
     if truncation.truncated:
         truncation = _with_totals(truncation, scan, start, ends=selected, limit=limit)
-    after = 0 if scan.at_end else scan.skip(math.inf, budget=COUNT_AHEAD_BYTES)
+    after = scan.skip(math.inf, budget=COUNT_AHEAD_BYTES) if selected == limit else 0
     return Window(
         truncation,
         file_lines=before + selected + after + 1,
-        more_lines=after + 1 if limit and selected == limit else 0,
+        more_lines=after + 1 if selected == limit else 0,
         counted_all=scan.at_end,
         first_line_bytes=first_line_bytes,
     )

@@ -60,7 +60,7 @@ class Ripgrep:
         """
         is_file = query.root.is_file()
         cwd = query.root.parent if is_file else query.root
-        options = ["--json", *_TREE, *_options(cwd, query.name_glob), *_how(query)]
+        options = ["--json", "--crlf", *_TREE, *_options(cwd, query.name_glob), *_how(query)]
         # A directory is searched as "." from inside, so that paths come relative to it.
         options += [f"--regexp={query.pattern}", "--", str(query.root) if is_file else "."]
         async with aclosing(self._records(options, b"\n", cwd)) as batches:

@@ -1,0 +1,177 @@
+import gc
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from agent_nb.tools.process_groups import ProcessGroups
+
+PROGRAM = """
+    import asyncio, os, sys, threading
+    from pathlib import Path
+    from agent_nb.core.abort import AbortSignal
+    from agent_nb.core.tool import ToolContext
+    from agent_nb.tools.bash import run_command
+    from agent_nb.tools.process_groups import ProcessGroups
+
+    groups = ProcessGroups()
+
+    async def main():
+        context = ToolContext(
+            cwd=Path("."),
+            signal=AbortSignal(),
+            environment=dict(os.environ),
+            update=lambda result: print(result.text, end="", flush=True),
+        )
+        await run_command(groups, sys.argv[1], context)
+        if len(sys.argv) > 2:
+            sys.exit(0)
+        await run_command(groups, "echo done; sleep 100", context)
+
+    # In a thread that is not the main one, as in a notebook.
+    thread = threading.Thread(target=asyncio.run, args=(main(),))
+    thread.start()
+    thread.join()
+"""
+
+
+def until(condition: Callable[[], bool], within_s: float = 5) -> bool:
+    """Wait for a change in another process, which sends no event."""
+    deadline = time.monotonic() + within_s
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def start(*arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(PROGRAM), *arguments],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo $$; sleep 100; true",
+        "trap '' TERM; echo $$; sleep 100; sleep 100",
+        "bash -c 'echo $$; sleep 100; true' | cat",
+        "bash -c 'sleep 100' >/dev/null 2>&1 & echo $!",
+    ],
+)
+def test_a_killed_kernel_leaves_no_child(number: int, command: str) -> None:
+    with start(command) as process:
+        assert process.stdout is not None
+        pid = int(process.stdout.readline())
+        family = [pid, *(child.pid for child in psutil.Process(process.pid).children(True))]
+        process.send_signal(number)
+        process.wait()
+        assert until(lambda: all(is_gone(pid) for pid in family))
+
+
+@pytest.mark.slow
+def test_a_kernel_that_ends_takes_the_background_with_it() -> None:
+    with start("trap '' TERM; sleep 100 >/dev/null 2>&1 & echo $!", "end") as process:
+        assert process.stdout is not None
+        pid = int(process.stdout.readline())
+        process.wait()
+        assert until(lambda: is_gone(pid))
+
+
+async def background(groups: ProcessGroups, tmp_path: Path) -> int:
+    """Start something that stays, and return its process id."""
+    command = f"sleep 100 >/dev/null 2>&1 & echo $! > {tmp_path}/pid"
+    child = await groups.start(["bash", "-c", command], cwd=tmp_path, environment=dict(os.environ))
+    assert await child.read() == b""
+    await child.exited.wait()
+    groups.release(child)
+    return int((tmp_path / "pid").read_text())
+
+
+async def test_when_the_groups_are_garbage_their_processes_end(tmp_path: Path) -> None:
+    groups = ProcessGroups()
+    pid = await background(groups, tmp_path)
+    assert not is_gone(pid)
+    del groups
+    gc.collect()
+    assert until(lambda: is_gone(pid))
+
+
+async def test_a_watcher_that_was_ended_is_replaced(tmp_path: Path) -> None:
+    groups = ProcessGroups()
+    first = await background(groups, tmp_path)
+    watcher = groups._watcher._process
+    assert watcher is not None
+    watcher.kill()
+    watcher.wait()
+    second = await background(groups, tmp_path)
+    assert not is_gone(first)
+    groups.close()
+    assert until(lambda: is_gone(first) and is_gone(second))
+
+
+async def test_groups_that_ended_are_forgotten(tmp_path: Path) -> None:
+    groups = ProcessGroups()
+    child = await groups.start(["true"], cwd=tmp_path, environment={"PATH": os.defpath})
+    await child.exited.wait()
+    groups.release(child)
+    assert not groups._watcher._live
+    pid = await background(groups, tmp_path)
+    os.kill(pid, signal.SIGKILL)
+    assert until(lambda: is_gone(pid))
+    groups._watcher.ready()
+    assert not groups._watcher._live
+    groups.close()
+
+
+async def test_closing_twice_and_starting_again_is_fine(tmp_path: Path) -> None:
+    groups = ProcessGroups()
+    groups.close()
+    pid = await background(groups, tmp_path)
+    groups.close()
+    groups.close()
+    assert until(lambda: is_gone(pid))
+
+
+@pytest.mark.slow
+def test_a_fork_of_the_kernel_ends_nothing(tmp_path: Path) -> None:
+    fork = """
+        if os.fork() == 0:
+            sys.exit(0)
+        os.wait()
+        print("forked", flush=True)
+        sys.stdin.read()
+    """
+    program = textwrap.dedent(PROGRAM) + textwrap.dedent(fork)
+    command = "sleep 100 >/dev/null 2>&1 & echo $!"
+    with subprocess.Popen(
+        [sys.executable, "-c", program, command, "end"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        pid = int(process.stdout.readline())
+        assert process.stdout.readline() == "forked\n"
+        assert not is_gone(pid)
+        process.communicate()
+        assert until(lambda: is_gone(pid))
