@@ -1,7 +1,8 @@
 """What the loop needs of whoever serves a model."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Protocol
 
 from agent_nb.core import json_text
@@ -31,14 +32,29 @@ class SentRequest:
     @property
     def body(self) -> bytes:
         """The body, byte for byte."""
-        return b"".join((self.head, b",".join(self.fragments[: self.length]), self.tail))
+        return b"".join(self.pieces())
+
+    @property
+    def size_bytes(self) -> int:
+        """The body's length."""
+        messages = sum(map(len, islice(self.fragments, self.length))) + max(0, self.length - 1)
+        return len(self.head) + messages + len(self.tail)
+
+    def pieces(self, count: int = 64) -> Iterator[bytes]:
+        """Yield the body in pieces, each of `count` messages, so that it is never held twice."""
+        yield self.head
+        for start in range(0, self.length, count):
+            end = min(start + count, self.length)
+            comma = b"," if start else b""
+            yield comma + b",".join(self.fragments[start:end])
+        yield self.tail
 
     def json(self) -> Any:
         """The body as data."""
         return json_text.loads(self.body)
 
     def __repr__(self) -> str:
-        return f"SentRequest({self.url}, {self.length} messages, {len(self.body):,} bytes)"
+        return f"SentRequest({self.url}, {self.length} messages, {self.size_bytes:,} bytes)"
 
 
 def _ignore_request(_request: SentRequest) -> None:

@@ -1,6 +1,7 @@
 """The exact requests a session sent."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import overload
 
 from agent_nb.core.provider import SentRequest
@@ -13,8 +14,11 @@ class RequestLog(Sequence[SentRequest]):
         self._requests = list(requests)
 
     def add(self, request: SentRequest) -> None:
-        """Append a request."""
-        self._requests.append(request)
+        """Append a request; what it repeats of the one before is kept once."""
+        last = self._requests[-1] if self._requests else request
+        head = last.head if last.head == request.head else request.head
+        headers = last.headers if last.headers == request.headers else request.headers
+        self._requests.append(replace(request, head=head, headers=headers))
 
     def snapshot(self) -> "RequestLog":
         """Return a copy that does not grow."""
