@@ -39,7 +39,7 @@ class AnthropicMessagesEncoder:
     def __init__(self, model: Model) -> None:
         self._model = model
 
-    def unit(self, unit: Unit, _after_results: bool) -> list[bytes]:  # noqa: FBT001
+    def unit(self, unit: Unit, _before: bytes) -> list[bytes]:
         """Return the wire messages of a unit; a user message takes two fragments."""
         if isinstance(unit.head, UserMessage):
             return _user(self._parts(shown(unit.head.content, self._model, USER_IMAGE_LEFT_OUT)))

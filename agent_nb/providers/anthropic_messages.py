@@ -80,13 +80,18 @@ class AnthropicMessages:
             headers["x-api-key"] = self._api_key
         if features := beta_features(request):
             headers["anthropic-beta"] = ",".join(features)
-        compat = request.model.compat
-        wanted = compat.get("sendSessionAffinityHeaders", "openrouter.ai" in request.model.base_url)
-        if wanted and request.session_id:
-            is_openrouter = compat.get("sessionAffinityFormat", "openrouter") == "openrouter"
-            name = "x-session-id" if is_openrouter else "x-session-affinity"
-            headers[name] = request.session_id
+        headers.update(_affinity_header(request))
         return headers
+
+
+def _affinity_header(request: Request) -> dict[str, str]:
+    """Return the header by which a gateway keeps a session on one machine."""
+    compat, is_openrouter = request.model.compat, "openrouter.ai" in request.model.base_url
+    if not (request.session_id and compat.get("sendSessionAffinityHeaders", is_openrouter)):
+        return {}
+    kind = compat.get("sessionAffinityFormat", "openrouter" if is_openrouter else "")
+    name = "x-session-id" if kind == "openrouter" else "x-session-affinity"
+    return {name: request.session_id}
 
 
 def _url(base_url: str) -> str:

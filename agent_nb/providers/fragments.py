@@ -15,8 +15,8 @@ from agent_nb.core.messages import Message
 from agent_nb.core.model import Model
 from agent_nb.providers.replay import Unit, units
 
-EncodeUnit = Callable[[Unit, bool], list[bytes]]
-"""Encodes a unit; the flag says whether tool results come right before it."""
+EncodeUnit = Callable[[Unit, bytes], list[bytes]]
+"""Encodes a unit, given the fragment that comes before it."""
 Mark = Callable[[bytes], bytes]
 """Returns a last fragment as it reads at the end of a request."""
 
@@ -30,11 +30,10 @@ class Messages(NamedTuple):
 
 
 class _Boundary(NamedTuple):
-    """The end of a unit: messages and fragments up to there, and whether results came last."""
+    """The end of a unit: how many messages and fragments there are up to it."""
 
     messages: int
     fragments: int
-    after_results: bool
 
 
 class History:
@@ -43,7 +42,7 @@ class History:
     def __init__(self) -> None:
         self._model: Model | None = None
         self._messages: list[Message] = []
-        self._boundaries: list[_Boundary] = [_Boundary(0, 0, after_results=False)]
+        self._boundaries: list[_Boundary] = [_Boundary(0, 0)]
         self._fragments: list[bytes] = []
 
     def messages(
@@ -61,13 +60,13 @@ class History:
         self._model = model
         open_fragments: list[bytes] = []
         for unit in units(messages, last.messages):
-            encoded = encode(unit, last.after_results) if unit.head else []
+            before = self._fragments[-1] if self._fragments else b""
+            encoded = encode(unit, before) if unit.head else []
             if unit.is_open:
                 open_fragments = encoded
                 break
             self._fragments += encoded
-            after_results = bool(unit.results) if encoded else last.after_results
-            last = _Boundary(unit.end, len(self._fragments), after_results)
+            last = _Boundary(unit.end, len(self._fragments))
             self._boundaries.append(last)
         self._messages += messages[len(self._messages) : last.messages]
         length = len(self._fragments)

@@ -42,21 +42,22 @@ class ChatMessages:
         self._model = model
         self._compat = compat
 
-    def unit(self, unit: Unit, after_results: bool) -> list[bytes]:  # noqa: FBT001
+    def unit(self, unit: Unit, before: bytes) -> list[bytes]:
         """Return the wire messages of a unit, each as JSON."""
         if isinstance(unit.head, UserMessage):
-            messages = self._user(unit.head, after_results=after_results)
+            messages = self._user(unit.head, before)
         elif unit.head is not None:
             messages = self._answer(unit.head, unit.results)
         else:
             messages = []
         return [encode(message) for message in messages]
 
-    def _user(self, message: UserMessage, *, after_results: bool) -> list[_Wire]:
+    def _user(self, message: UserMessage, before: bytes) -> list[_Wire]:
         blocks = shown(message.content, self._model, USER_IMAGE_LEFT_OUT)
         if not blocks:
             return []
-        bridge = after_results and self._compat.get("requiresAssistantAfterToolResult")
+        wants_bridge = self._compat.get("requiresAssistantAfterToolResult")
+        bridge = wants_bridge and before.startswith(b'{"role":"tool"')
         return [*([_BRIDGE] if bridge else []), {"role": "user", "content": _content(blocks)}]
 
     def _answer(
