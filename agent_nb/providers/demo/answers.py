@@ -70,6 +70,26 @@ def quoted_lines(desk: Desk, document: Document, first: int, last: int) -> str:
     return f"{heading}\n\n{fenced(chr(10).join(lines), _fence_language(document.path))}"
 
 
+_SHOWN = re.compile(
+    r"^(?:Lines? (?:\d+–)?(?P<en>\d+) of `(?P<of>[^`\n]+)`:"
+    r"|`(?P<zh_of>[^`\n]+)` 第 (?:\d+–)?(?P<zh>\d+) 行：)$",
+    re.MULTILINE,
+)
+
+
+def last_shown(text: str) -> tuple[str, int] | None:
+    """Return the file and the last line that an answer of ours showed.
+
+    >>> last_shown("Lines 3–8 of `a.md`:")
+    ('a.md', 8)
+    """
+    matches = list(_SHOWN.finditer(text))
+    if not matches:
+        return None
+    last = matches[-1]
+    return last["of"] or last["zh_of"], int(last["en"] or last["zh"])
+
+
 _FENCE_LANGUAGES = frozenset(
     {"c", "cpp", "css", "go", "html", "java", "js", "json", "py", "rs", "sh", "sql", "toml", "ts"}
 )

@@ -214,7 +214,8 @@ def _answer(desk: Desk, document: Document, terms: Sequence[Term], quotes: Seque
         return desk.say(
             f"I looked for {looked} in {name} (lines {lines}) and found nothing that answers this. "
             "I can only quote what is there.",
-            f"我在 {name}（第 {lines} 行）里找了 {looked}，没有找到能回答这个问题的内容。我只能引用文件里的原文。",
+            f"我在 {name}（第 {lines} 行）里找了 {looked}，"
+            "没有找到能回答这个问题的内容。我只能引用文件里的原文。",
         )
     parts = []
     for quote in quotes:

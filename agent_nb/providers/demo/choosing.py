@@ -5,7 +5,7 @@ Deterministic and extractive: every sentence is the file's own.
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from agent_nb.providers.demo.sentences import Sentence
 from agent_nb.providers.demo.wording import HAN, Language, is_chinese, word_set
@@ -67,18 +67,28 @@ def choose(
     able = [index for index, sentence in enumerate(sentences) if sentence.is_whole]
     able = _one_language(sentences, able, count, language)
     able = _without_repeats(sentences, able)
-    frequent = Counter(word for index in able for word in set(words_of(sentences[index].text)))
+    words = {index: frozenset(words_of(sentences[index].text)) for index in able}
+    frequent = Counter(word for index in able for word in words[index])
     title = sentences[0].passage.heading[:1] if sentences else ()
     scores = {
-        index: _worth(sentences[index], frequent)
+        index: _worth(sentences[index], words[index], frequent)
         + _place(sentences[index], place / len(able), title)
         + 3 / (1 + place)
         for place, index in enumerate(able)
     }
+    # Company can lower a score, not raise it: the others need no second look.
+    rest = sorted(able, key=lambda index: -scores[index])[: 10 * count + 20]
     chosen: list[int] = []
-    while len(chosen) < count and len(chosen) < len(able):
-        rest = [index for index in able if index not in chosen]
-        chosen.append(max(rest, key=lambda index: scores[index] + _fit(sentences, index, chosen)))
+    while rest and len(chosen) < count:
+        fits = {
+            index: scores[index]
+            - _overlap(words, index, chosen)
+            - (0 if index - 1 in chosen or not _leans(sentences[index]) else 2)
+            for index in rest
+        }
+        best = max(rest, key=lambda index: (fits[index], -index))
+        chosen.append(best)
+        rest.remove(best)
     return tuple(sentences[index] for index in sorted(chosen))
 
 
@@ -99,11 +109,11 @@ def _without_repeats(sentences: Sequence[Sentence], able: Sequence[int]) -> list
     return sorted(first.values())
 
 
-def _worth(sentence: Sentence, frequent: Counter[str]) -> float:
+def _worth(sentence: Sentence, words: frozenset[str], frequent: Counter[str]) -> float:
     """Score a sentence by itself, without its place in the text."""
-    text, words = sentence.text, words_of(sentence.text)
+    text = sentence.text
     length = len(words) / 2 if is_chinese(text) else len(words)
-    shared = sum(min(frequent[word] - 1, 4) for word in set(words)) / (len(set(words)) + 4)
+    shared = sum(min(frequent[word] - 1, 4) for word in words) / (len(words) + 4)
     score = shared + (1.0 if _DEFINES.search(text) else 0.0)
     if length < 4:
         score -= 2.0
@@ -133,13 +143,14 @@ def _place(sentence: Sentence, part: float, title: Sequence[str]) -> float:
     return score
 
 
-def _fit(sentences: Sequence[Sentence], index: int, chosen: Sequence[int]) -> float:
-    """Score a sentence by its company: no repetition, and no `It …` without what it leans on."""
-    score = 0.0
-    words = set(words_of(sentences[index].text))
-    for other in chosen:
-        theirs = set(words_of(sentences[other].text))
-        score -= 1.5 * len(words & theirs) / (1 + min(len(words), len(theirs)))
-    if _LEANS_ON_OTHERS.match(sentences[index].text) and index - 1 not in chosen:
-        score -= 2.0
-    return score
+def _leans(sentence: Sentence) -> bool:
+    """Whether a sentence needs the one before it, as `It …` does."""
+    return _LEANS_ON_OTHERS.match(sentence.text) is not None
+
+
+def _overlap(words: Mapping[int, frozenset[str]], index: int, chosen: Sequence[int]) -> float:
+    """Score how much a sentence repeats those chosen before."""
+    ours = words[index]
+    return sum(
+        1.5 * len(ours & words[other]) / (1 + min(len(ours), len(words[other]))) for other in chosen
+    )

@@ -15,12 +15,14 @@ class Introduce:
         count: Sentences.
         as_list: Whether each is a point of a list.
         is_project: Whether the project is meant, and so its README.
+        language: Which language the answer should have: "en", "zh", "other", or none named.
     """
 
     file: str | None = None
     count: int = 3
     as_list: bool = False
     is_project: bool = False
+    language: Literal["", "en", "zh", "other"] = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """Scripts about many files: list them, find one by name, search in them."""
 
+import re
+
 from agent_nb.inspect.turns import CallRecord
 from agent_nb.providers.demo.answers import code, counted, fenced, listed, refused
 from agent_nb.providers.demo.files import list_folder
@@ -79,7 +81,9 @@ def files_of_kind(desk: Desk, kind: Kind, folder: str | None = None) -> Talk[Nam
 def find_file(intent: FindFile, desk: Desk) -> Script:
     """Say where files of a name are."""
     text = desk.say(f"I will look for {code(intent.name)}.", f"我来找 {code(intent.name)}。")
-    (record,) = yield from use(desk, text, Call("find", {"pattern": intent.name}))
+    # In small letters a pattern matches capitals too.
+    pattern = intent.name.lower() + ("" if re.search(r"[.*]", intent.name) else "*")
+    (record,) = yield from use(desk, text, Call("find", {"pattern": pattern}))
     if record.is_error:
         return refused(desk, record)
     names = listed_names(record)

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from agent_nb.core.messages import AssistantMessage, Message, ToolResultMessage, UserMessage
 from agent_nb.inspect.turns import CallRecord, turns_of
-from agent_nb.providers.demo.answers import about, declined
+from agent_nb.providers.demo.answers import about, declined, last_shown
 from agent_nb.providers.demo.asking import ask
 from agent_nb.providers.demo.documents import documents_of, split_attachments
 from agent_nb.providers.demo.intent import (
@@ -42,14 +42,20 @@ def plan(messages: Sequence[Message], tools: Collection[str]) -> Reply:
         messages: The conversation; the last user message is the question.
         tools: Names of the tools that can be called.
     """
-    start, questions = _questions(messages)
-    documents = documents_of(messages[:start])
-    records = _records(messages[start:])
+    asked = _questions(messages)
+    if not asked:
+        return Reply(about(Desk(), was_greeted=True))
+    records = _records(messages[asked[0] :])
     texts = []
-    for question in questions:
-        text, attached = split_attachments(question)
+    for index in asked:
+        message = messages[index]
+        assert isinstance(message, UserMessage)
+        text, attached = split_attachments(message.text)
         wanted = parse(text)
-        desk = Desk(wanted.language, frozenset(tools), documents, attached)
+        before = messages[:index]  # and nothing later: the plan must stay the same as it goes on
+        desk = Desk(
+            wanted.language, frozenset(tools), documents_of(before), attached, _shown(before)
+        )
         for intent in wanted.intents:
             reply = run(script_of(intent, desk), records)
             if reply.calls:
@@ -58,20 +64,20 @@ def plan(messages: Sequence[Message], tools: Collection[str]) -> Reply:
     return Reply("\n\n".join(dict.fromkeys(texts)))
 
 
-def _questions(messages: Sequence[Message]) -> tuple[int, list[str]]:
-    """Find what is to be answered, and where the work on it begins.
+def _questions(messages: Sequence[Message]) -> list[int]:
+    """Return where the messages stand that are to be answered.
 
     A message that steers comes after tool results, and is answered together with the question
     before it. Of messages with nothing in between only the last counts: the others were given up.
     """
-    start, questions, between = len(messages), list[str](), False
+    asked, between = list[int](), False
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
         if isinstance(message, UserMessage):
-            if questions and not between:
+            if asked and not between:
                 break
-            start, between = index, False
-            questions.insert(0, message.text)
+            asked.insert(0, index)
+            between = False
             if _INSTEAD.search(message.text):
                 break
         elif isinstance(message, AssistantMessage) and not _calls_tools(message):
@@ -80,7 +86,12 @@ def _questions(messages: Sequence[Message]) -> tuple[int, list[str]]:
             if message.is_error and "abort" in message.text.lower():
                 break
             between = True
-    return start, questions
+    return asked
+
+
+def _shown(messages: Sequence[Message]) -> tuple[str, int] | None:
+    answers = (m.text for m in reversed(messages) if isinstance(m, AssistantMessage))
+    return next((shown for text in answers if (shown := last_shown(text))), None)
 
 
 def _calls_tools(message: AssistantMessage) -> bool:

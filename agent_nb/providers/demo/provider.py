@@ -1,5 +1,6 @@
 """`demo/reader` as a provider: in-process, deterministic, without network."""
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Sequence
@@ -23,7 +24,8 @@ from agent_nb.providers.demo.plan import plan
 from agent_nb.providers.demo.script import Reply
 from agent_nb.providers.demo.wording import HAN
 
-_PIECE = re.compile(rf"[{HAN}。，！？；：、“”]{{1,2}}\s*|\s*[^\s{HAN}]+\s*|\s+")
+_CHINESE = f"{HAN}，。！？；：、“”"
+_PIECE = re.compile(rf"\s*[{_CHINESE}]{{1,2}}|\s*[^\s{_CHINESE}]+|\s+")
 _LONGEST_S = 8.0
 _ARGUMENT_PIECE = 12
 _CHARACTERS_PER_TOKEN = 4
@@ -53,9 +55,10 @@ class DemoProvider:
         signal.check()
         self._report(request)
         tools = [str(tool.get("name", "")) for tool in request.tools]
-        reply = plan(request.messages, tools)
+        messages = tuple(request.messages)
+        reply = await signal.guard(asyncio.to_thread(plan, messages, tools))
         batch: list[ProviderEvent] = [ResponseInfo(response_model=request.model.id)]
-        for events, wait_s in self._paced(_events(reply, request.messages)):
+        for events, wait_s in self._paced(_events(reply, messages)):
             batch += events
             if wait_s:
                 yield batch

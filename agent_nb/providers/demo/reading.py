@@ -17,10 +17,10 @@ from agent_nb.providers.demo.intent import CountText, Introduce, Read, ShowLines
 from agent_nb.providers.demo.prose import passages_of
 from agent_nb.providers.demo.script import Desk, Script
 from agent_nb.providers.demo.sentences import sentences_of
-from agent_nb.providers.demo.wording import HAN
+from agent_nb.providers.demo.wording import HAN, is_chinese
 
-SHOWN_AT_FIRST = 40
-"""Lines shown of a file that is only to be read."""
+PAGE_LINES = 40
+"""Lines shown at a time of a file that is only to be read."""
 _READS_TO_INTRODUCE = 5
 _DEFINITION = re.compile(
     r"^\s*(?:export |pub |async |static |public )*"
@@ -42,6 +42,10 @@ def introduce(intent: Introduce, desk: Desk) -> Script:
     if not chosen:
         return _without_sentences(desk, document)
     body = "\n".join(f"- {text}" for text in chosen) if intent.as_list else joined(chosen)
+    if intent.language and intent.language != ("zh" if is_chinese(body) else "en"):
+        body += desk.say(
+            "\n\n(I can only quote, not translate.)", "\n\n（我只能引用原文，不能翻译。）"
+        )
     if len(chosen) == intent.count:
         return body
     number = counted(desk, len(chosen), "whole sentence", "个完整的句子")
@@ -70,22 +74,21 @@ def _without_sentences(desk: Desk, document: Document) -> str:
 def read(intent: Read, desk: Desk) -> Script:
     """Show how a file begins."""
     document = yield from open_file(desk, known_or_named(desk, intent.file))
-    return _beginning(desk, document)
+    return _page(desk, document, document.first)
 
 
-def _beginning(desk: Desk, document: Document) -> str:
+def _page(desk: Desk, document: Document, first: int) -> str:
+    """Show `PAGE_LINES` lines, and say how to get at the others."""
     name = code(document.path)
     if not document.text.strip():
         return desk.say(f"{name} is empty.", f"{name} 是空的。")
-    last = min(document.last, document.first + SHOWN_AT_FIRST - 1)
-    answer = quoted_lines(desk, document, document.first, last)
+    last = min(document.last, first + PAGE_LINES - 1)
+    answer = quoted_lines(desk, document, first, last)
     if last == document.last and document.next_offset is None:
         return answer
     more = desk.say(
-        f"{name} goes on after line {last:,}. Ask for lines {last + 1:,} to {last + 40:,}, "
-        "or for a summary.",
-        f"{name} 在第 {last:,} 行之后还有内容。"
-        f"可以问第 {last + 1:,} 到 {last + 40:,} 行，或要求总结。",
+        f"{name} goes on after line {last:,}: say `continue` to see more.",
+        f"{name} 在第 {last:,} 行之后还有内容：说“继续”可以接着看。",
     )
     return f"{answer}\n\n{more}"
 
@@ -114,20 +117,26 @@ def _show_end(path: str, count: int, desk: Desk) -> Script:
 
 
 def go_on(desk: Desk) -> Script:
-    """Show what follows the part of a file that was read last."""
-    known = desk.known(None)
-    if known is None:
+    """Show what follows the lines shown last, or else the part of a file read last."""
+    latest = desk.known(None)
+    if desk.shown:
+        path, last = desk.shown
+    elif latest:
+        path, last = latest.path, latest.last
+    else:
         return desk.say(
             "There is nothing to continue: no file was read yet.",
             "没有可以继续的：还没有读过文件。",
         )
-    if known.next_offset is None:
+    document = desk.known(path)
+    if document and document.next_offset is None and document.last <= last:
         return desk.say(
-            f"That was all of {code(known.path)}: it ends at line {known.last:,}.",
-            f"{code(known.path)} 已经全部读完，到第 {known.last:,} 行为止。",
+            f"That was all of {code(path)}: it ends at line {document.last:,}.",
+            f"{code(path)} 已经全部显示，到第 {document.last:,} 行为止。",
         )
-    document = yield from open_file(desk, known.path, first=known.next_offset)
-    return _beginning(desk, document)
+    if document is None or not document.first <= last + 1 <= document.last:
+        document = yield from open_file(desk, path, first=last + 1)
+    return _page(desk, document, last + 1)
 
 
 _WORD = re.compile(rf"[{HAN}]|[^\W_](?:[^\W{HAN}]|['’-](?=\w))*")

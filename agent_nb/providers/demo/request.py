@@ -12,6 +12,9 @@ _FIRST = {"file": 0xE000, "quote": 0xE100, "glob": 0xE200}
 _PRIVATE = re.compile("[\ue000-\ue2ff]")
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
 
+MOST_CHARACTERS = 2_000
+"""What is looked at of a request: the rules take time that grows with its square."""
+
 _QUOTED = re.compile(
     r"`+([^`\n]+)`+|“([^”\n]+)”|‘([^’\n]+)’|「([^」\n]+)」|『([^』\n]+)』|《([^》\n]+)》"
     r"|(?<!\w)\"([^\"\n]+)\"(?!\w)|(?<!\w)'([^'\n]+)'(?!\w)"
@@ -33,33 +36,31 @@ _LEADING_HAN = re.compile(
 _POLITE = re.compile(
     r"^(?:(?:please|pls|hey|hi|hello|ok(?:ay)?|so|now|and|then|also|first|just|kindly"
     r"|(?:could|can|would|will) you|i(?:'d| would) like(?: you)? to|i want(?: you)? to"
+    r"|stop|wait|no|actually|never mind|forget (?:it|that)"
     r"|help me(?: to)?|let'?s|let us|go and|try to)\b[\s,:]*"
-    r"|(?:请问|请你?|您好|你好|麻烦你?|帮我|帮忙|你能不能|你能否|你能|你可以|能否|能不能|可不可以|可以"
-    r"|可否|给我|我想要?|我要|那么|那|然后|接着|并且|并|先|同时|再|最后)[\s,:]*)+",
+    r"|(?:算了|不用了|停下?|请问|请你?|您好|你好|麻烦你?|帮我|帮忙|你能不能|你能否|你能|你可以"
+    r"|能否|能不能|可不可以|可以|可否|给我|我想要?|我要|那么|那|然后|接着|并且|并|先|同时|再|最后)[\s,:]*)+",
     re.IGNORECASE,
 )
 _THANKS = re.compile(
-    r"(?:[\s,]*(?:\b(?:please|thanks|thank you|thx|for me)\b"
+    r"(?:[\s,]*(?:\b(?:please|thanks|thank you|thx|for me|instead)\b"
     r"|谢谢|好吗|可以吗|行吗|吗|呢|吧|啊|呀|[.!?;:,。、…]))+\s*$",
     re.IGNORECASE,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class Question:
     """What was asked.
 
     Attributes:
         text: With stand-ins for what was set aside.
         aside: What each stand-in means.
-        quoted: The stand-ins of files whose names stood in quotation marks.
     """
 
     text: str
     aside: dict[str, str]
-    quoted: frozenset[str]
     language: Language
-    is_question: bool
 
     def shown(self, text: str) -> str:
         """Return `text` with what was set aside back in place."""
@@ -75,17 +76,14 @@ class _Aside:
 
     def __init__(self) -> None:
         self.meaning: dict[str, str] = {}
-        self.quoted: set[str] = set()
 
-    def put(self, kind: str, text: str, *, quoted: bool = False) -> str:
+    def put(self, kind: str, text: str) -> str:
         start = _FIRST[kind]
         number = sum(start <= ord(mark) < start + 0x100 for mark in self.meaning)
         if number > 0xFF:
             return text
         mark = chr(start + number)
         self.meaning[mark] = text
-        if quoted:
-            self.quoted.add(mark)
         return f" {mark} "
 
     def quote(self, match: re.Match[str]) -> str:
@@ -93,9 +91,9 @@ class _Aside:
         if not text:
             return " "
         if "*" in text and _GLOB.fullmatch(text):
-            return self.put("glob", text, quoted=True)
+            return self.put("glob", text)
         kind = "file" if _is_path(text) else "quote"
-        return self.put(kind, text, quoted=True)
+        return self.put(kind, text)
 
     def name(self, match: re.Match[str]) -> str:
         text = match[0]
@@ -114,21 +112,15 @@ def _is_path(text: str) -> bool:
     )
 
 
-def understand(text: str) -> Request:
+def understand(text: str) -> Question:
     """Prepare a request for the rules."""
-    text = _PRIVATE.sub(" ", text).translate(_FULL_WIDTH)
     aside = _Aside()
-    text = _QUOTED.sub(aside.quote, text)
+    text = _QUOTED.sub(aside.quote, _PRIVATE.sub(" ", text[:MOST_CHARACTERS]))
+    text = text.translate(_FULL_WIDTH)
     text = _GLOB.sub(lambda match: aside.put("glob", match[0]), text)
     text = _NAME.sub(aside.name, text)
     text = re.sub(r"\s+", " ", text).strip()
-    return Request(
-        text,
-        aside.meaning,
-        frozenset(aside.quoted),
-        language_of(_PRIVATE.sub(" ", text)),
-        text.endswith("?") or re.search("[吗呢]$", text.rstrip("?。!. ")) is not None,
-    )
+    return Question(text, aside.meaning, language_of(_PRIVATE.sub(" ", text)))
 
 
 def plain(text: str) -> str:

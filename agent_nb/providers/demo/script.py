@@ -7,7 +7,7 @@ was.
 
 import json
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from agent_nb.inspect.turns import CallRecord
@@ -60,12 +60,14 @@ class Desk:
         tools: Names of the tools that can be called.
         documents: Files read before this question, the latest last.
         attached: Files that came with the question.
+        shown: The file whose lines were shown last, and the last of those.
     """
 
     language: Language = Language.ENGLISH
     tools: frozenset[str] = frozenset()
     documents: Sequence[Document] = ()
-    attached: Sequence[Document] = field(default=())
+    attached: Sequence[Document] = ()
+    shown: tuple[str, int] | None = None
 
     def say(self, english: str, chinese: str) -> str:
         """Choose the text in the language of the question."""

@@ -4,13 +4,16 @@ import re
 from dataclasses import replace
 
 from agent_nb.providers.demo.intent import FindFile, Intent, Search
-from agent_nb.providers.demo.request import FILE, GLOB, QUOTE, Request, plain
+from agent_nb.providers.demo.request import FILE, GLOB, QUOTE, Question, plain
 from agent_nb.providers.demo.wording import KIND_WORD, kind_of
 
 _FLAGS = re.IGNORECASE | re.ASCII
 _ALL = r"(?:the |this |these |all |my |every |any )*"
 _INSIDE = r"(?:里面|里边|里|中|下面|下|内)"
-_HOLDS_EN = r"(?:contain|mention|include|use|import|have|reference|call|match|with)(?:s|ing|es)?"
+_HOLDS_EN = (
+    r"(?:contain|mention|include|use|import|have|reference|call|match|define|implement|with)"
+    r"(?:s|ing|es)?"
+)
 _HOLDS_ZH = r"(?:包含|提到|出现|用到|使用|含有|调用|引用|导入)(?:了|过)?"
 _ZH_PLACE = (
     rf"在?\s*(?P<scope>{FILE}|{GLOB}|{KIND_WORD}\s*文件|[\w./-]+\s*(?:目录|文件夹)?)\s*{_INSIDE}"
@@ -29,13 +32,18 @@ _PHRASES = tuple(
         r"^(?:how many|count|number of)\s+(?:the |all )*(?:occurrences?|mentions?|matches|uses?)\s+"
         r"(?:are there )?of\s+(?P<p>.+)",
         rf"^grep\s+(?P<p>.+?)\s+(?P<scope>{FILE}|{GLOB})$",
-        rf"^(?:search|grep|look|scan)\b\s*(?:(?P<scope>(?:in |through )?{FILE}|{GLOB})"
+        rf"^(?:search|grep|look|scan)\b\s*(?:(?P<scope>(?:in |through )?(?:{FILE}|{GLOB}))"
+        r"(?=\s+for\b)"
         rf"|(?:in |through )?{_ALL}(?:files?|folder|directory|project|code)"
         r"|everything|everywhere)?\s*(?:for\b)?\s*(?P<p>.+)",
         r"^(?:find|locate)\s+(?P<p>.+)",
         r"^where\s+(?:is|are|does|do|did)\s+(?:the )?(?P<p>.+?)\s+(?:defined|used|mentioned|set"
         r"|called|declared|imported|occurs?|appears?|referenced|implemented|come up)\b(?P<rest>.*)",
         rf"^where\s+(?:is|are)\s+(?P<p>{QUOTE}|{FILE})$",
+        rf"^(?:is|are) there (?:an? |any )?(?P<p>{FILE}|{GLOB})(?: files?)?(?: here)?$",
+        r"^where\s+(?:do|does|is|are|did)\s+(?:we|i|you|it|they|the code|this project)\s+"
+        r"(?:use|define|call|import|mention|set)\s+(?P<p>.+)",
+        rf"(?:哪里|哪儿|哪些地方){_HOLDS_ZH}\s*(?P<p>.+)",
         rf"^(?:does|do)\s+(?P<scope>{FILE})\s+(?:mention|contain|include|say|use)s?\s+(?P<p>.+)",
         rf"^is\s+(?P<p>{QUOTE})\s+(?:mentioned|used|contained)?(?P<rest>.*)",
         rf"^(?:有?哪些|哪个|什么|所有|有没有)\s*(?:(?P<scope>{KIND_WORD})\s*)?"
@@ -72,18 +80,18 @@ _ZH_BEHIND = re.compile(rf"\s*在\s*(?P<scope>{FILE}|{GLOB}|[\w./-]+)\s*{_INSIDE
 _REGEX = re.compile(r"^(?:regexp?|pattern|正则(?:表达式)?)?\s*/(?P<r>.+)/$", re.IGNORECASE)
 
 
-def search(text: str, request: Request) -> Intent | None:
+def search(text: str, question: Question) -> Intent | None:
     """Read a request to find a phrase in files, or a file by its name."""
     for pattern in _PHRASES:
         found = pattern.search(text)
         if found:
             groups = found.groupdict()
             words = plain(groups["p"] + (groups.get("rest") or ""))
-            return _wanted(words, groups.get("scope") or "", request)
+            return _wanted(words, groups.get("scope") or "", question)
     return None
 
 
-def _wanted(words: str, place: str, request: Request) -> Intent | None:
+def _wanted(words: str, place: str, question: Question) -> Intent | None:
     whole = words = _TRAILERS.sub("", words)
     for pattern in (_EN_PLACE, _ZH_BEHIND, _ZH_BEFORE):
         found = pattern.match(words) if pattern is _ZH_BEFORE else pattern.search(words)
@@ -92,25 +100,28 @@ def _wanted(words: str, place: str, request: Request) -> Intent | None:
             place = found["scope"] or place
             break
     words = _TRAILERS.sub("", _FILLERS.sub("", words)).strip()
-    quotes = request.named(QUOTE, words)
+    if named := re.match(r"files?\s+(?:named|called)\s+(.+)", words, re.IGNORECASE):
+        return FindFile(question.shown(named[1]).strip())
+    quotes = question.named(QUOTE, words)
     if not quotes and re.fullmatch(rf"{FILE}|{GLOB}", words) and not place:
-        return FindFile(request.shown(words))
-    phrase = quotes[0] if quotes else request.shown(words).strip()
+        return FindFile(question.shown(words))
+    phrase = quotes[0] if quotes else question.shown(words).strip()
+    phrase = re.sub(r"^([A-Z]{2,})s$", r"\1", phrase)  # TODOs
     if not phrase:
         return None
     regex = _REGEX.match(phrase)
     wanted = Search(regex["r"] if regex else phrase, is_regex=regex is not None)
-    guessed = None if quotes else request.shown(_FILLERS.sub("", whole)).strip()
-    return _placed(wanted, place.strip(), request, guessed=guessed)
+    guessed = None if quotes else question.shown(_FILLERS.sub("", whole)).strip()
+    return _placed(wanted, place.strip(), question, guessed=guessed)
 
 
-def _placed(wanted: Search, place: str, request: Request, *, guessed: str | None) -> Search:
+def _placed(wanted: Search, place: str, question: Question, *, guessed: str | None) -> Search:
     """Say where to look: in a file, in files of some name, or in a folder."""
     place = re.sub(r"^(?:in|through)\s+|\s*(?:文件夹?|目录)$", "", place)
     bare = re.sub(r"\s+(?:files?|folder|directory|dir)$", "", place, flags=re.IGNORECASE)
-    if files := request.named(FILE, place):
+    if files := question.named(FILE, place):
         return replace(wanted, file=files[0])
-    named = next(iter(request.named(GLOB, place)), bare)
+    named = next(iter(question.named(GLOB, place)), bare)
     if kind := kind_of(named):
         return replace(wanted, glob=kind.pattern)
     if named != bare:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from agent_nb.providers.demo.prose import Passage
 from agent_nb.providers.demo.wording import HAN, word_set
 
-_CLOSERS = "\"'”’»)\\]」』）】》*_"
-_END = re.compile(rf"(?:[.!?]+|…+|[。！？]+)[{_CLOSERS}]*")
+_CLOSERS = "\"'”’»)]」』）】》*_"
+_END = re.compile(rf"(?:[.!?]+|…+|[。！？]+)[{re.escape(_CLOSERS)}]*")
 _BEFORE_MORE = word_set(
     "e.g i.e cf vs viz approx ca resp incl excl dr mr mrs ms prof st fig figs eq sec ch vol no "
     "nr pp dept est min max ver u.s u.k"
@@ -80,32 +80,29 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
 
 def _ends(text: str, end: re.Match[str]) -> bool:
     """Decide whether an end mark ends a sentence, by what stands before and after it."""
-    if end[0][0] in "。！？…":
-        return True
-    after = text[end.end() :]
-    if not after.strip():
+    mark, after = end[0], text[end.end() :]
+    if mark[0] in "。！？" or not after.strip():
         return True
     if re.match(f"[{HAN}]", after):
-        return True
+        return mark[0] != "…"  # 我……不知道
     if not after[0].isspace():
         return False  # v1.2, file.py, 3.5
     following = after.lstrip()[0]
-    before = _LAST_WORD.search(text[: end.start()])
+    before = _LAST_WORD.search(text[max(0, end.start() - 40) : end.start()])
     word = before[0].strip(".").lower() if before else ""
-    if end[0][0] == "." and _goes_on(word, text, end.start(), following):
+    if mark[0] == "." and _goes_on(word, text, end.start(), following):
         return False
-    return not following.islower() or (end[0][0] == "." and len(word) > 3) or _is_closed(end[0])
-
-
-def _is_closed(mark: str) -> bool:
-    return mark[-1] in ")`" and mark[0] == "."
+    if not following.islower():
+        return True
+    # Names may begin in small letters: `It reads files. pandas is used.`
+    return mark.rstrip(_CLOSERS) == "." and (len(word) > 3 or text[end.start() - 1] in ")`")
 
 
 def _goes_on(word: str, text: str, at: int, following: str) -> bool:
     if word in _BEFORE_MORE or (word in _ABBREVIATIONS and following.islower()):
         return True
     is_initial = len(word) == 1 and text[at - 1 : at].isupper() and word != "i"
-    is_list_number = word.isdigit() and text[:at].strip() == word
+    is_list_number = word.isdigit() and at < 5 and text[:at].strip() == word
     return is_initial or is_list_number
 
 
