@@ -1,0 +1,49 @@
+"""The static bundle of a run: one output that reads everywhere, of bounded size."""
+
+from collections.abc import Sequence
+from html import escape
+
+from agent_nb.render.blocks import Transcript
+from agent_nb.render.fit import Limits, fitted, masked
+from agent_nb.render.html import html_of
+from agent_nb.render.inert import clip
+from agent_nb.render.text import markdown_of, plain_of
+from agent_nb.render.words import words
+
+MAX_BYTES = 200_000
+"""Of the whole bundle, so that a notebook of many runs stays small."""
+
+_LADDER = (
+    Limits(output=10_000, text=60_000, images=120_000, blocks=500),
+    Limits(output=2_000, text=20_000, images=60_000, blocks=150),
+    Limits(output=300, text=5_000, images=0, blocks=60),
+    Limits(output=100, text=600, images=0, blocks=16),
+)
+
+
+def static_bundle(transcript: Transcript, *, secrets: Sequence[str] = ()) -> dict[str, str]:
+    """Return a run as a MIME bundle of HTML, Markdown and plain text, without secrets.
+
+    What is too long is cut with a note, more of it the longer the run, to `MAX_BYTES` in all.
+    """
+    say = words(transcript.language)
+    safe = masked(transcript, secrets)
+    for limits in _LADDER:
+        shown = fitted(safe, limits, say)
+        bundle = {
+            "text/html": html_of(shown),
+            "text/markdown": markdown_of(shown),
+            "text/plain": plain_of(shown),
+        }
+        if _size(bundle) <= MAX_BYTES:
+            return bundle
+    plain = clip(bundle["text/plain"], MAX_BYTES // 40)[0]
+    return {
+        "text/html": f"<pre>{escape(plain)}</pre>",
+        "text/markdown": f"<pre>{escape(plain)}</pre>",
+        "text/plain": plain,
+    }
+
+
+def _size(bundle: dict[str, str]) -> int:
+    return sum(len(text.encode()) for text in bundle.values())

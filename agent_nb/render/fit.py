@@ -1,0 +1,148 @@
+"""Make a transcript fit to be kept: secrets masked, long parts cut with a note."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agent_nb.core.secrets import mask
+from agent_nb.render.blocks import (
+    Block,
+    NoticeBlock,
+    ShownTurn,
+    TextBlock,
+    ThinkingBlock,
+    ToolCard,
+    Transcript,
+    UserBlock,
+)
+from agent_nb.render.growing import GrowingText
+from agent_nb.render.inert import clip, terminal_text
+from agent_nb.render.words import Words
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much is kept: characters of a tool's output, of a text, of all images; blocks in all."""
+
+    output: int
+    text: int
+    images: int
+    blocks: int
+
+
+def masked(transcript: Transcript, secrets: Sequence[str]) -> Transcript:
+    """Return the transcript without secrets, wherever they stand."""
+
+    def hide(text: str) -> str:
+        return mask(text, secrets)
+
+    return replace(
+        transcript,
+        question=hide(transcript.question),
+        model=hide(transcript.model),
+        model_note=hide(transcript.model_note),
+        turns=tuple(
+            replace(turn, blocks=tuple(_changed(block, hide) for block in turn.blocks))
+            for turn in transcript.turns
+        ),
+    )
+
+
+def _changed(block: Block, change: Callable[[str], str]) -> Block:
+    """Return a block with every text in it changed."""
+    match block:
+        case TextBlock() | ThinkingBlock():
+            return replace(block, text=GrowingText.of(change(str(block.text))))
+        case ToolCard():
+            return replace(
+                block,
+                name=change(block.name),
+                written=GrowingText.of(change(str(block.written))),
+                arguments=_values(block.arguments, change),
+                output=change(block.output),
+                details=_values(block.details, change),
+                refusal=change(block.refusal),
+            )
+        case UserBlock() | NoticeBlock():
+            return replace(block, text=change(block.text))
+
+
+def _values(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {change(str(key)): _values(item, change) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_values(item, change) for item in value]
+    return value
+
+
+def fitted(transcript: Transcript, limits: Limits, say: Words) -> Transcript:
+    """Return the transcript with what is too long cut, and said to be cut."""
+    room = limits.images
+    turns = []
+    for turn in _fewer(transcript.turns, limits.blocks, say):
+        blocks: list[Block] = []
+        for block in turn.blocks:
+            if isinstance(block, ToolCard):
+                card = _card(block, limits, room, say)
+                room -= sum(len(image.data) for image in card.images)
+                blocks.append(card)
+            else:
+                blocks += _text(block, limits.text, say)
+        turns.append(ShownTurn(turn.number, tuple(blocks)))
+    question, _, _ = clip(transcript.question, limits.text)
+    return replace(transcript, turns=tuple(turns), question=question)
+
+
+def cut(text: str, size: int, say: Words) -> str:
+    """Return a text with its middle left out, and said to be."""
+    head, lines, tail = clip(text, size)
+    return f"{head}\n{say.count('card.cut', lines)}\n{tail}" if lines else text
+
+
+def _card(card: ToolCard, limits: Limits, room: int, say: Words) -> ToolCard:
+    kept, left_out = [], []
+    for image in card.images:
+        if len(image.data) <= room:
+            room -= len(image.data)
+            kept.append(image)
+        else:
+            left_out.append(say("card.image.left", size=len(image.data) * 3 // 4000))
+    output = cut(terminal_text(card.output), limits.output, say)
+    return replace(
+        card,
+        output="\n".join([output, *left_out]).strip("\n"),
+        images=tuple(kept),
+        arguments=_values(card.arguments, lambda text: cut(text, limits.output, say)),
+        details=_values(card.details, lambda text: cut(text, limits.output, say)),
+        written=GrowingText.of(clip(str(card.written), limits.output)[0]),
+    )
+
+
+def _text(block: Block, size: int, say: Words) -> list[Block]:
+    assert not isinstance(block, ToolCard)
+    head, lines, tail = clip(str(block.text), size)
+    if not lines:
+        return [block]
+    lines += tail.count("\n")
+    return [_changed(block, lambda _text: head), NoticeBlock(say.count("text.cut", lines))]
+
+
+def _fewer(turns: Sequence[ShownTurn], most: int, say: Words) -> Sequence[ShownTurn]:
+    """Leave out turns in the middle, and blocks of a turn that has too many by itself."""
+    turns = [ShownTurn(turn.number, turn.blocks[:most]) for turn in turns]
+    sizes = [len(turn.blocks) for turn in turns]
+    if sum(sizes) <= most:
+        return turns
+    first, last, room = 0, len(turns), most
+    while room > 0 and first < last:
+        room -= sizes[last - 1]
+        last -= 1
+        if room > 0 and first < last:
+            room -= sizes[first]
+            first += 1
+    if first == last:
+        return turns
+    note = NoticeBlock(say.count("turns.cut", last - first))
+    return [*turns[:first], ShownTurn(turns[first].number, (note,)), *turns[last:]]
