@@ -24,8 +24,9 @@ class ProcessGroups:
     What a command leaves running in the background may stay until `close`, until this object is
     garbage, or until our process ends, in whatever way: a small watcher waits on a pipe that the
     system closes with us, and then ends the groups. (A parent-death signal would not do: it comes
-    when the *thread* that started the child ends, and reaches no grandchildren.) Processes that
-    leave their group (`setsid`) are out of reach.
+    when the *thread* that started the child ends, and reaches no grandchildren.) Out of reach are
+    processes that leave their group (`setsid`), and a command started within the last millisecond,
+    of which the watcher has not been told.
     """
 
     def __init__(self) -> None:

@@ -50,7 +50,7 @@ class Ripgrep:
         options = ["--files", "--null", "--path-separator=/", *_TREE, *_options(root, name_glob)]
         async with aclosing(self._records(options, b"\0", root)) as batches:
             async for records in batches:
-                yield [_decode(record) for record in records]
+                yield _decode(b"\0".join(records)).split("\0")
 
     async def search(self, query: Query) -> AsyncGenerator[Sequence[Hit], None]:
         """Yield the lines that match, in batches.

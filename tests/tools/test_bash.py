@@ -6,8 +6,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
+from processes import ends, running
 
 from agent_nb.core.abort import Aborted, AbortSignal
 from agent_nb.core.errors import ToolError
@@ -18,29 +18,15 @@ from agent_nb.tools.process_groups import ProcessGroups
 Call = Callable[..., Awaitable[ToolResult]]
 
 
-def living(text: str) -> list[int]:
-    """The processes whose command line holds `text`."""
-    found = []
-    for process in psutil.process_iter(["cmdline", "status"]):
-        arguments = " ".join(process.info["cmdline"] or ())
-        if text in arguments and process.info["status"] != psutil.STATUS_ZOMBIE:
-            found.append(process.pid)
-    return found
-
-
-def names(directory: Path) -> list[str]:
-    return [path.name for path in directory.iterdir()]
-
-
 async def aborted_after_start(call: Call, command: str, **more: Any) -> tuple[ToolResult, float]:
     """Run a command, abort it once it has written something; return how long that took."""
     signal, started = AbortSignal(), asyncio.Event()
     context = {"signal": signal, "update": lambda _result: started.set()}
-    running = asyncio.ensure_future(call("bash", command=command, with_=context, **more))
+    task = asyncio.ensure_future(call("bash", command=command, with_=context, **more))
     await asyncio.wait_for(started.wait(), 5)
     signal.abort()
     since = time.monotonic()
-    return await running, time.monotonic() - since
+    return await task, time.monotonic() - since
 
 
 async def test_stdout_and_stderr_come_merged_in_order(call: Call) -> None:
@@ -145,7 +131,7 @@ async def test_a_timeout_is_an_error_with_the_output_so_far(call: Call) -> None:
     assert time.monotonic() - since < 1
     assert result.text == "begun\n\nThe command was ended after its timeout of 0.2 seconds."
     assert result.is_error
-    assert not living("sleep 30.1")
+    assert not running("sleep 30.1")
 
 
 async def test_a_timeout_reaches_what_writes_on_after_the_shell(call: Call) -> None:
@@ -162,14 +148,14 @@ async def test_an_abort_ends_the_command_and_keeps_its_output(call: Call) -> Non
     assert result.text == "begun\n\nThe command was aborted by the user."
     assert result.is_error
     assert took_s < 1
-    assert not living("sleep 60.2")
+    assert not running("sleep 60.2")
 
 
 async def test_an_abort_ends_children_and_their_children(call: Call) -> None:
     command = "echo go; (sleep 60.3; true) | (sleep 60.3; true) & bash -c 'sleep 60.3; true'"
     _result, took_s = await aborted_after_start(call, command)
     assert took_s < 1
-    assert not living("sleep 60.3")
+    assert not running("sleep 60.3")
 
 
 async def test_a_command_may_clean_up_when_it_is_aborted(call: Call) -> None:
@@ -183,7 +169,7 @@ async def test_a_command_that_ignores_the_request_is_killed(call: Call) -> None:
     command = "trap '' TERM; echo go; while :; do sleep 60.5; done"
     _result, took_s = await aborted_after_start(call, command)
     assert took_s < 1.5
-    assert not living("sleep 60.5")
+    assert not running("sleep 60.5")
 
 
 async def test_after_an_abort_nothing_is_started(call: Call, tmp_path: Path) -> None:
@@ -191,19 +177,20 @@ async def test_after_an_abort_nothing_is_started(call: Call, tmp_path: Path) -> 
     signal.abort()
     with pytest.raises(Aborted):
         await call("bash", command="touch made", with_={"signal": signal})
-    assert names(tmp_path) == []
+    assert not (tmp_path / "made").exists()
 
 
 async def test_a_cancelled_command_leaves_nothing_behind(call: Call) -> None:
-    started = asyncio.Event()
-    context = {"update": lambda _result: started.set()}
-    command = "trap '' TERM; echo go; sleep 60.6; sleep 60.6"
-    running = asyncio.ensure_future(call("bash", command=command, with_=context))
-    await asyncio.wait_for(started.wait(), 5)
-    running.cancel()
+    pid: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    context = {"update": lambda result: pid.set_result(int(result.text))}
+    command = "trap '' TERM; (echo $BASHPID; sleep 60.6; sleep 60.6) | cat"
+    task = asyncio.ensure_future(call("bash", command=command, with_=context))
+    await asyncio.wait_for(pid, 5)
+    task.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await running
-    assert not living("sleep 60.6")
+        await task
+    assert ends(pid.result())
+    assert not running("sleep 60.6")
 
 
 async def test_what_runs_in_the_background_holds_nothing_up_and_lives_on(
@@ -213,15 +200,15 @@ async def test_what_runs_in_the_background_holds_nothing_up_and_lives_on(
     result = await call("bash", command="sleep 300.1 & echo hi")
     assert result.text == "hi\n"
     assert time.monotonic() - since < 1
-    assert len(living("sleep 300.1")) == 1
+    assert len(running("sleep 300.1")) == 1
     await call("bash", command="true")
-    assert len(living("sleep 300.1")) == 1
+    assert len(running("sleep 300.1")) == 1
     groups.close()
-    assert not living("sleep 300.1")
+    assert not running("sleep 300.1")
 
 
 async def test_output_after_the_shell_is_read_until_a_pause(call: Call) -> None:
-    command = "(for i in 1 2 3 4 5; do sleep 0.04; echo late $i; done; sleep 300.2) & echo hi"
+    command = "(for i in 1 2 3 4 5; do sleep 0.02; echo late $i; done; sleep 300.2) & echo hi"
     result = await call("bash", command=command)
     assert result.text == "hi\n" + "".join(f"late {i}\n" for i in range(1, 6))
 

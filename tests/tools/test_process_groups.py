@@ -4,12 +4,11 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 import pytest
+from processes import ends, is_gone
 
 from agent_nb.tools.process_groups import ProcessGroups
 
@@ -42,23 +41,6 @@ PROGRAM = """
 """
 
 
-def until(condition: Callable[[], bool], within_s: float = 5) -> bool:
-    """Wait for a change in another process, which sends no event."""
-    deadline = time.monotonic() + within_s
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
-
-
-def is_gone(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
-
-
 def start(*arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(PROGRAM), *arguments],
@@ -85,7 +67,7 @@ def test_a_killed_kernel_leaves_no_child(number: int, command: str) -> None:
         family = [pid, *(child.pid for child in psutil.Process(process.pid).children(True))]
         process.send_signal(number)
         process.wait()
-        assert until(lambda: all(is_gone(pid) for pid in family))
+        assert all(ends(pid) for pid in family)
 
 
 @pytest.mark.slow
@@ -94,7 +76,7 @@ def test_a_kernel_that_ends_takes_the_background_with_it() -> None:
         assert process.stdout is not None
         pid = int(process.stdout.readline())
         process.wait()
-        assert until(lambda: is_gone(pid))
+        assert ends(pid)
 
 
 async def background(groups: ProcessGroups, tmp_path: Path) -> int:
@@ -113,7 +95,7 @@ async def test_when_the_groups_are_garbage_their_processes_end(tmp_path: Path) -
     assert not is_gone(pid)
     del groups
     gc.collect()
-    assert until(lambda: is_gone(pid))
+    assert ends(pid)
 
 
 async def test_a_watcher_that_was_ended_is_replaced(tmp_path: Path) -> None:
@@ -126,7 +108,8 @@ async def test_a_watcher_that_was_ended_is_replaced(tmp_path: Path) -> None:
     second = await background(groups, tmp_path)
     assert not is_gone(first)
     groups.close()
-    assert until(lambda: is_gone(first) and is_gone(second))
+    assert ends(first)
+    assert ends(second)
 
 
 async def test_groups_that_ended_are_forgotten(tmp_path: Path) -> None:
@@ -137,7 +120,7 @@ async def test_groups_that_ended_are_forgotten(tmp_path: Path) -> None:
     assert not groups._watcher._live
     pid = await background(groups, tmp_path)
     os.kill(pid, signal.SIGKILL)
-    assert until(lambda: is_gone(pid))
+    assert ends(pid)
     groups._watcher.ready()
     assert not groups._watcher._live
     groups.close()
@@ -149,7 +132,7 @@ async def test_closing_twice_and_starting_again_is_fine(tmp_path: Path) -> None:
     pid = await background(groups, tmp_path)
     groups.close()
     groups.close()
-    assert until(lambda: is_gone(pid))
+    assert ends(pid)
 
 
 @pytest.mark.slow
@@ -174,4 +157,4 @@ def test_a_fork_of_the_kernel_ends_nothing(tmp_path: Path) -> None:
         assert process.stdout.readline() == "forked\n"
         assert not is_gone(pid)
         process.communicate()
-        assert until(lambda: is_gone(pid))
+        assert ends(pid)
