@@ -273,3 +273,27 @@ def test_what_is_not_understood_gets_a_plain_answer(question: str) -> None:
 
 def test_no_messages_give_a_plain_answer_too() -> None:
     assert plan([], TOOLS).text
+
+
+def test_a_data_tool_is_preferred_for_tables() -> None:
+    tools = (*TOOLS, "data")
+    question = user("how many rows and columns does a.csv have?")
+    reply = plan([question], tools)
+    assert reply.calls == (Call("data", {"path": "a.csv"}),)
+    report = done("CSV, 1,200 rows, 3 columns", calls=reply.calls)
+    text = plan([question, *report], tools).text
+    assert text.startswith("`a.csv` has 1,200 rows and 3 columns. `data` reports:")
+    failed = done("No such tool", calls=reply.calls, is_error=True)
+    assert plan([question, *failed], tools).calls == (read("a.csv"),)
+
+
+def test_a_conversation_is_summarised_by_its_own_lines() -> None:
+    text = (
+        "<conversation>\n[User]: Read a.md\n\n[Assistant]: I will.\n\n"
+        '[Assistant tool calls]: read(path="a.md")\n\n[Tool result]: secret\n\n'
+        "[Assistant]: It is one.\n</conversation>\n\nSummarise the conversation."
+    )
+    assert plan([user(text)], ()).text == (
+        '## Asked\n\n- Read a.md\n\n## Tools called\n\n- `read(path="a.md")`\n\n'
+        "## Answered\n\n- I will.\n- It is one."
+    )

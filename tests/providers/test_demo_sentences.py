@@ -1,4 +1,8 @@
+import json
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agent_nb.providers.demo.choosing import choose
 from agent_nb.providers.demo.prose import passages_of
@@ -109,6 +113,18 @@ def test_broken_python_still_gives_what_came_before_the_break() -> None:
     assert texts('"""It reads."""\ndef f(:\n  (', "a.py") == ["It reads."]
 
 
+def test_markdown_cells_are_the_text_of_a_notebook() -> None:
+    cells = [
+        {"cell_type": "code", "source": ["# no text.\n"]},
+        {"cell_type": "markdown", "source": ["# Tides\n", "\n", "It reads “tides”. Yes.\n"]},
+    ]
+    text = json.dumps({"cells": cells}, indent=1, ensure_ascii=False)
+    found = sentences(text, "a.ipynb")
+    assert [sentence.text for sentence in found] == ["It reads “tides”.", "Yes."]
+    assert "It reads" in text.split("\n")[found[0].line - 1]
+    assert texts("It reads.\n\n```python\n# no.\n```\n", "a.ipynb") == ["It reads."]
+
+
 def test_comments_are_the_text_of_other_languages() -> None:
     assert texts("// It counts.\nint x; // no\n/* And\n * more. */\n", "a.c") == [
         "It counts.",
@@ -147,3 +163,32 @@ def test_a_text_in_two_languages_is_quoted_in_that_of_the_question() -> None:
 
 def test_nothing_is_chosen_from_nothing() -> None:
     assert choose((), 3) == ()
+
+
+LINES = st.sampled_from(
+    [
+        "# Title",
+        "It is. So",
+        "```",
+        "> quote.",
+        "- item",
+        "| a | b |",
+        "<p>x.",
+        '"""',
+        "// c",
+        "{",
+        "",
+    ]
+)
+
+
+@given(
+    st.one_of(st.text(max_size=60), st.lists(LINES, max_size=8).map("\n".join)),
+    st.sampled_from(["md", "py", "txt", "rst", "html", "ipynb", "c", "yaml"]),
+)
+@settings(max_examples=200, deadline=None, database=None)
+def test_any_file_can_be_quoted_from(text: str, ending: str) -> None:
+    last = text.count("\n") + 1
+    for sentence in choose(sentences(text, f"a.{ending}"), 3):
+        assert sentence.text.strip()
+        assert 1 <= sentence.line <= last

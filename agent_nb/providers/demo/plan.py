@@ -28,6 +28,7 @@ from agent_nb.providers.demo.listing import find_file, list_files, search
 from agent_nb.providers.demo.reading import count_text, go_on, introduce, read, show_lines
 from agent_nb.providers.demo.rules import parse
 from agent_nb.providers.demo.script import Desk, Reply, Script, call_key, run
+from agent_nb.providers.demo.summary import summary_of
 from agent_nb.providers.demo.tables import join, table_shape
 
 _INSTEAD = re.compile(
@@ -45,12 +46,12 @@ def plan(messages: Sequence[Message], tools: Collection[str]) -> Reply:
     asked = _questions(messages)
     if not asked:
         return Reply(about(Desk(), was_greeted=True))
+    if not tools and (summary := summary_of(_text(messages[asked[-1]]))):
+        return Reply(summary)
     records = _records(messages[asked[0] :])
     texts = []
     for index in asked:
-        message = messages[index]
-        assert isinstance(message, UserMessage)
-        text, attached = split_attachments(message.text)
+        text, attached = split_attachments(_text(messages[index]))
         wanted = parse(text)
         before = messages[:index]  # and nothing later: the plan must stay the same as it goes on
         desk = Desk(
@@ -87,6 +88,10 @@ def _questions(messages: Sequence[Message]) -> list[int]:
                 break
             between = True
     return asked
+
+
+def _text(message: Message) -> str:
+    return message.text if isinstance(message, UserMessage) else ""
 
 
 def _shown(messages: Sequence[Message]) -> tuple[str, int] | None:

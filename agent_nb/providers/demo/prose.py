@@ -1,6 +1,7 @@
 """Running text out of files: paragraphs, list items, docstrings and comments, with line numbers."""
 
 import io
+import json
 import re
 import tokenize
 from collections.abc import Iterator, Sequence
@@ -44,6 +45,8 @@ def passages_of(text: str, path: str, *, first: int = 1) -> tuple[Passage, ...]:
     ending = path.rsplit(".", 1)[-1].lower() if "." in path else ""
     if ending in {"md", "markdown", "mdx", "qmd", ""}:
         found = _markdown(text)
+    elif ending == "ipynb":
+        found = _notebook(text)
     elif ending in {"py", "pyi"}:
         found = _python(text)
     elif ending in {"html", "htm", "xhtml"}:
@@ -152,6 +155,29 @@ def _inline(token: "Token", heading: tuple[str, ...], *, kind: PassageKind) -> P
     if kind != "heading" and not re.search(r"\w", outside):
         flow = _Flow()  # nothing but links, badges or code: no text to quote
     return flow.passage((token.map or [0])[0] + 1, heading, kind)
+
+
+def _notebook(text: str) -> Iterator[Passage]:
+    """Take the Markdown cells, from a notebook's JSON or from its cells written as Markdown."""
+    cells = _markdown_cells(text)
+    if cells is None:
+        yield from _markdown(text)
+        return
+    lines, at = text.split("\n"), 0
+    for source in cells:
+        # Notebooks are written with each line of a cell in a line of its own.
+        begins = json.dumps(source.split("\n", 1)[0], ensure_ascii=False)[1:-1]
+        at = next((n for n in range(at, len(lines)) if begins and begins in lines[n]), at)
+        for passage in _markdown(source):
+            yield replace(passage, line=passage.line + at)
+
+
+def _markdown_cells(text: str) -> list[str] | None:
+    try:
+        cells = json.loads(text)["cells"]
+        return ["".join(cell["source"]) for cell in cells if cell.get("cell_type") == "markdown"]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None  # no notebook's JSON
 
 
 # --- HTML

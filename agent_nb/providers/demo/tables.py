@@ -2,11 +2,12 @@
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent_nb.providers.demo.answers import code, counted, listed, refused
+from agent_nb.providers.demo.answers import code, counted, fenced, listed, refused
 from agent_nb.providers.demo.documents import name_of
 from agent_nb.providers.demo.files import known_or_named, open_file, read_on
 from agent_nb.providers.demo.intent import Join, TableShape
@@ -61,9 +62,19 @@ def _delimiter(text: str) -> str:
         return max(_DELIMITERS, key=first.count)
 
 
+_REPORTED = re.compile(r"(?P<rows>\d[\d,]*) rows?\b.*?(?P<columns>\d[\d,]*) columns?\b", re.DOTALL)
+_REPORT_LINES = 30
+
+
 def table_shape(intent: TableShape, desk: Desk) -> Script:
-    """Count the rows and columns of a whole CSV file."""
-    document = yield from open_file(desk, known_or_named(desk, intent.file))
+    """Count the rows and columns of a table, with the tool `data` where there is one."""
+    path = known_or_named(desk, intent.file)
+    if "data" in desk.tools:
+        text = desk.say(f"I will look into {code(path)}.", f"我来查看 {code(path)}。")
+        (record,) = yield from use(desk, text, Call("data", {"path": path}))
+        if not record.is_error:
+            return _reported(desk, path, record.text)
+    document = yield from open_file(desk, path)
     document = yield from read_on(desk, document)
     name = code(document.path)
     try:
@@ -89,6 +100,24 @@ def table_shape(intent: TableShape, desk: Desk) -> Script:
             f"\n\n{odd} of them with another number of cells.", f"\n\n其中 {odd}的单元格数目不同。"
         )
     return answer
+
+
+def _reported(desk: Desk, path: str, report: str) -> str:
+    """Pass on what `data` says, its counts first."""
+    found, name = _REPORTED.search(report), code(path)
+    shown = fenced("\n".join(report.split("\n")[:_REPORT_LINES]))
+    if found is None:
+        return (
+            desk.say(f"{name}, as `data` reports it:", f"{name}，`data` 的报告：") + f"\n\n{shown}"
+        )
+    rows, columns = found["rows"], found["columns"]
+    return (
+        desk.say(
+            f"{name} has {rows} rows and {columns} columns. `data` reports:",
+            f"{name} 有 {rows} 行、{columns} 列。`data` 的报告：",
+        )
+        + f"\n\n{shown}"
+    )
 
 
 def join(intent: Join, desk: Desk) -> Script:
