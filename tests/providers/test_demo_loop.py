@@ -85,7 +85,7 @@ async def test_a_project_is_introduced_and_asked_about(here: Conversation) -> No
     assert here.calls == ["read"]
     licence = await here.ask("And which licence?")
     assert licence == "`README.md`, line 14: Licensed under the MIT licence."
-    assert await here.ask("谁在维护？") == "`README.md` 第 14 行： Maintained by Ada Lovelace."
+    assert await here.ask("谁在维护？") == "`README.md` 第 14 行：Maintained by Ada Lovelace."
     assert await here.ask("How do I install it?") == (
         "`README.md`, line 9:\n\n```\npip install tidemark\n```"
     )

@@ -125,7 +125,7 @@ def test_a_follow_up_is_answered_from_what_was_read() -> None:
     reply = plan([*KNOWN, user("And which licence?")], TOOLS)
     assert reply == Reply("`README.md`, line 5: It is under the MIT licence.")
     reply = plan([*KNOWN, user("它用什么许可证？")], TOOLS)
-    assert reply == Reply("`README.md` 第 5 行： It is under the MIT licence.")
+    assert reply == Reply("`README.md` 第 5 行：It is under the MIT licence.")
 
 
 def test_a_follow_up_without_an_answer_says_what_was_looked_for() -> None:

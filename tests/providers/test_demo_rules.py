@@ -107,6 +107,7 @@ REQUESTS: dict[str, tuple[Intent, ...]] = {
     "how do I find the docs?": (Ask("how do I find the docs"),),
     "它用什么许可证？": (Ask("它用什么许可证", is_topical=True),),
     # several at once
+    "count the words in a.md and b.md": (CountText("a.md", "words"), CountText("b.md", "words")),
     "Read README.md. Which licence does it use?": (
         Ask("Which licence does it use", "README.md", is_topical=True),
     ),

@@ -220,6 +220,6 @@ def _answer(desk: Desk, document: Document, terms: Sequence[Term], quotes: Seque
     parts = []
     for quote in quotes:
         place = desk.say(f"{name}, line {quote.line:,}:", f"{name} 第 {quote.line:,} 行：")
-        body = f"\n\n{fenced(quote.text)}" if quote.is_code else f" {quote.text}"
+        body = f"\n\n{fenced(quote.text)}" if quote.is_code else desk.say(" ", "") + quote.text
         parts.append(place + body)
     return "\n\n".join(parts)

@@ -48,7 +48,8 @@ def parse(text: str) -> Wanted:
     question = understand(text)
     if not question.text or re.fullmatch(_GREETING, question.text, re.IGNORECASE):
         return Wanted((About(was_greeted=True),), question.language)
-    intents = [_intent(part, question) for part in clauses(question.text, _CANNOT)]
+    parts = clauses(question.text, _CANNOT)
+    intents = [intent for part in parts for intent in _intents(part, question)]
     return Wanted(_connected(intents) or (About(was_greeted=True),), question.language)
 
 
@@ -76,9 +77,14 @@ def _absorbs(intent: Intent, before: Intent) -> bool:
     return same and (isinstance(before, Read) or again)
 
 
-def _intent(text: str, question: Question) -> Intent:
-    intents = (intent for rule in _RULES if (intent := rule(text, question)) is not None)
-    return next(intents, None) or _ask(text, question)
+def _intents(text: str, question: Question) -> Sequence[Intent]:
+    """Read one part of a request; `count the words in a.md and b.md` wants the same twice."""
+    found = (intent for rule in _RULES if (intent := rule(text, question)) is not None)
+    intent = next(found, None) or _ask(text, question)
+    files = dict.fromkeys(question.named(FILE, text))
+    if isinstance(intent, _WITH_FILE) and intent.file in files:
+        return [replace(intent, file=file) for file in files]
+    return [intent]
 
 
 def _file(text: str, question: Question) -> str | None:
