@@ -297,3 +297,10 @@ def test_a_conversation_is_summarised_by_its_own_lines() -> None:
         '## Asked\n\n- Read a.md\n\n## Tools called\n\n- `read(path="a.md")`\n\n'
         "## Answered\n\n- I will.\n- It is one."
     )
+
+
+def test_tables_and_logs_are_quoted_by_lines() -> None:
+    for path in ("a.csv", "a.txt"):
+        known = [user(f"Read {path}"), *done("id,town\n1,Ulm\n2,Bern\n", calls=(read(path),))]
+        reply = plan([*known, says("Read."), user("Which line is about Bern?")], TOOLS)
+        assert reply.text == f"`{path}`, line 3: 2,Bern"

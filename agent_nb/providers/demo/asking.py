@@ -15,6 +15,20 @@ from agent_nb.providers.demo.sentences import sentences_of
 from agent_nb.providers.demo.wording import HAN, word_set
 
 MOST_QUOTES = 3
+LONGEST_QUOTE = 600
+"""Characters shown of a quote."""
+_LINE_BY_LINE = (
+    ".csv",
+    ".tsv",
+    ".json",
+    ".jsonl",
+    ".log",
+    ".toml",
+    ".yaml",
+    ".yml",
+    ".ini",
+    ".xml",
+)
 _ALSO: Mapping[str, tuple[str, ...]] = {
     "许可": ("license", "许可", "协议", "mit", "apache", "gpl", "bsd"),
     "协议": ("license", "许可", "协议"),
@@ -187,23 +201,31 @@ def _score(text: str, heading: str, terms: Sequence[Term]) -> float:
 
 def _quotes(document: Document) -> Iterator[tuple[Quote, str]]:
     """Yield what can be quoted, each with the heading right above it."""
-    passages = passages_of(document.text, document.path, first=document.first)
-    if not any(passage.kind != "code" for passage in passages):
-        for number, line in enumerate(document.lines, start=document.first):
-            if line.strip():
-                yield Quote(line.strip(), number), ""
+    if document.path.lower().endswith(_LINE_BY_LINE):
+        yield from ((quote, "") for quote in _lines(document, document.first, document.last))
         return
-    for passage in passages:
+    for passage in passages_of(document.text, document.path, first=document.first):
         heading = passage.heading[-1] if passage.heading else ""
         if passage.kind == "code":
             yield Quote(passage.text, passage.line, is_code=True), heading
         elif passage.kind != "heading":
-            yield from ((quote, heading) for quote in _sentences(passage))
+            yield from ((quote, heading) for quote in _sentences(document, passage))
 
 
-def _sentences(passage: Passage) -> Iterator[Quote]:
+def _sentences(document: Document, passage: Passage) -> Iterator[Quote]:
     for sentence in sentences_of([passage]):
-        yield Quote(sentence.text, sentence.line)
+        last = passage.line_at(len(passage.text))
+        if sentence.is_whole or sentence.line == last:
+            yield Quote(sentence.text, sentence.line)
+        else:  # lines that are no text: a log, a list
+            yield from _lines(document, sentence.line, last)
+
+
+def _lines(document: Document, first: int, last: int) -> Iterator[Quote]:
+    lines = document.lines[first - document.first : last - document.first + 1]
+    for number, line in enumerate(lines, start=first):
+        if line.strip():
+            yield Quote(line.strip(), number)
 
 
 def _answer(desk: Desk, document: Document, terms: Sequence[Term], quotes: Sequence[Quote]) -> str:
@@ -219,7 +241,9 @@ def _answer(desk: Desk, document: Document, terms: Sequence[Term], quotes: Seque
         )
     parts = []
     for quote in quotes:
+        text = quote.text
+        text = text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
         place = desk.say(f"{name}, line {quote.line:,}:", f"{name} 第 {quote.line:,} 行：")
-        body = f"\n\n{fenced(quote.text)}" if quote.is_code else desk.say(" ", "") + quote.text
+        body = f"\n\n{fenced(text)}" if quote.is_code else desk.say(" ", "") + text
         parts.append(place + body)
     return "\n\n".join(parts)

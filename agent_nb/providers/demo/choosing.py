@@ -96,7 +96,7 @@ def _one_language(
     sentences: Sequence[Sentence], able: Sequence[int], count: int, language: Language
 ) -> list[int]:
     chinese = [index for index in able if is_chinese(sentences[index].text)]
-    others = [index for index in able if index not in set(chinese)]
+    others = sorted(set(able).difference(chinese))
     wanted = chinese if language is Language.CHINESE else others
     main = wanted if len(wanted) >= count else max(others, chinese, key=len)
     return [*main] if len(main) >= count else [*able]
