@@ -48,14 +48,14 @@ class Scene:
     Attributes:
         question: As the user wrote it.
         model: `provider/id`.
-        introduction: Which model answers, why and where the text goes; empty once that was said.
-        notes: Sentences to be shown above the run.
+        model_note: What must be said of the model each time.
+        notes: Sentences to be shown above the run; on first use which model answers and why.
         stop: Stops the run; called on the agent thread.
     """
 
     question: str
     model: str
-    introduction: str
+    model_note: str
     notes: tuple[str, ...]
     stop: Callable[[], None]
 
@@ -65,13 +65,12 @@ async def attach(scene: Scene, cell: CellOutput, shown: Shown, runtime: Runtime)
     if shown == "nothing":
         return AttachedView(scene, UnseenView)
     if cell.audience == "terminal":
-        return AttachedView(scene, lambda: TerminalView(sys.stdout.write, scene.introduction))
-    # what draws takes a while to import, and a run must not wait in the middle
-    module = await asyncio.to_thread(import_module, "agent_nb.kernel.drawn_view")
-    if cell.audience == "page" and shown == "view":
-        page = await module.page(runtime)
-        return AttachedView(scene, lambda: module.PageView(scene, cell, page))
-    return AttachedView(scene, lambda: module.StaticView(scene, cell))
+        return AttachedView(scene, lambda: TerminalView(sys.stdout.write))
+    # what draws takes a while to import, and a run must not wait in its middle
+    drawn = await asyncio.to_thread(import_module, "agent_nb.kernel.drawn_view")
+    is_live = cell.audience == "page" and shown == "view"
+    hearing = await drawn.hearing(cell, runtime) if is_live else None
+    return AttachedView(scene, lambda: drawn.DrawnView(scene, cell, hearing, runtime))
 
 
 class AttachedView:

@@ -6,7 +6,7 @@ Loading writes no file, opens nothing and starts no thread. All of it is safe to
 from typing import Any
 
 from agent_nb.kernel.magics import AgentMagics
-from agent_nb.kernel.results import show_results_always, show_results_once
+from agent_nb.kernel.results import show_results_plainly, show_results_well
 from agent_nb.kernel.runtime import RUNTIME
 from agent_nb.kernel.syntax import AWAITED_MAGIC, MAGIC, rewrite
 
@@ -37,7 +37,7 @@ def load(shell: Any) -> None:
     # first, so that text is seen before IPython strips prompts from it
     shell.input_transformers_cleanup.insert(0, AgentSyntax(shell))
     shell.register_magics(AgentMagics(shell))
-    show_results_once(shell, RUNTIME.drawn)
+    show_results_well(shell, RUNTIME.drawn)
 
 
 def unload(shell: Any) -> None:
@@ -54,4 +54,4 @@ def _take_out(shell: Any) -> None:
         for name in (MAGIC, AWAITED_MAGIC):
             kind.pop(name, None)
     shell.magics_manager.registry.pop(AgentMagics.__name__, None)
-    show_results_always(shell)
+    show_results_plainly(shell)

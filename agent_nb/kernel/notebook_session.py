@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from IPython import get_ipython
+from IPython.display import display
 
 from agent_nb.core.content import ImageContent
 from agent_nb.core.events import SessionEvent
@@ -24,7 +25,7 @@ from agent_nb.kernel.directory import notebook_directory
 from agent_nb.kernel.failure import AgentRunError, AgentUsageError
 from agent_nb.kernel.handle import Handle
 from agent_nb.kernel.output import CellOutput, output_of_this_cell
-from agent_nb.kernel.results import show_results_once
+from agent_nb.kernel.results import picture_of, show_results_well
 from agent_nb.kernel.runtime import RUNTIME, Runtime
 from agent_nb.session.run import Budget
 
@@ -107,6 +108,7 @@ class NotebookSession:
         self._setup = _UNCHANGED
         self._opening = asyncio.Lock()
         self._introduced = ""
+        self._is_answering = False
         self._stopping: Callable[[], None] | None = None
         self._subscribers: list[Callable[[SessionEvent], None]] = []
 
@@ -174,6 +176,12 @@ class NotebookSession:
             "Ask with `%agent your question`, or with `%%agent` and text below it. "
             "`%agent /help` lists options and commands."
         )
+
+    def show(self, run: int = -1) -> None:
+        """Show a run again, in the form that a notebook keeps; the last one if none is named."""
+        if not self.runs:
+            raise AgentUsageError("There is no run to show yet. Ask something first.")
+        display(picture_of(self.runs[run]), raw=True)  # type: ignore[no-untyped-call]
 
     def _repr_markdown_(self) -> str:
         return self.describe()
@@ -279,15 +287,27 @@ class NotebookSession:
     # --- on the agent thread
 
     async def _answer(self, question: Question, cell: CellOutput) -> RunResult:
-        if self.is_running:
+        if self._is_answering:
             return await self._queue(question)
-        if question.new:
-            await self._begin(question.setup)
-        session = await self._ready(question.setup)
+        self._is_answering = True
+        try:
+            if question.new:
+                await self._begin(question.setup)
+            session = await self._ready(question.setup)
+            result = await self._run(session, question, cell)
+        finally:
+            self._is_answering = False
+        self._runtime.drawn.note(cell.cell, result)
+        return _unless_failed(result)
+
+    async def _run(
+        self, session: "AgentSession", question: Question, cell: CellOutput
+    ) -> RunResult:
+        """Run a question with what is allowed for it, in a view that ends with it."""
         _check_allowed(question.allow, session)
-        session.set_allowed(question.allow)
         view = await attach(self._scene(question, session), cell, question.shown, self._runtime)
         self._stopping = view.stopping
+        session.set_allowed(question.allow)
         unsubscribe = session.subscribe(view.push)
         try:
             result = await session.prompt(
@@ -295,28 +315,28 @@ class NotebookSession:
             )
         finally:
             unsubscribe()
-            self._stopping = None
             session.set_allowed(())
+            self._stopping = None
             view.end(session.runs[-1] if session.runs else None)
-        self._runtime.drawn.note(cell.cell, result)
-        return _unless_failed(result)
+        if question.shown != "nothing":
+            self._introduced = session.model.key
+        return result
 
     def _scene(self, question: Question, session: "AgentSession") -> Scene:
         """Set the scene for a run; the model is introduced once, and again after a change."""
-        key = session.model.key
-        is_new, self._introduced = key != self._introduced, key
-        return Scene(
-            question.text,
-            key,
-            f"{key} answers {_because(session.choice)}." if is_new else "",
-            session.reports if is_new else (),
-            self._stop_now,
-        )
+        model = session.model
+        notes: tuple[str, ...] = ()
+        if model.key != self._introduced:
+            notes = (f"{model.key} answers {_because(session.choice)}.", *session.reports)
+        # a model that is none has a name that says so
+        note = model.name if model.provider == "demo" else ""
+        return Scene(question.text, model.key, note, notes, self._stop_now)
 
     async def _queue(self, question: Question) -> RunResult:
-        if question.streaming_behavior is None or self._session is None:
+        session = self._session
+        if question.streaming_behavior is None or session is None or not session.is_running:
             raise AgentRunError(_BUSY)
-        result = await self._session.prompt(
+        result = await session.prompt(
             question.text,
             images=question.images,
             streaming_behavior=question.streaming_behavior,
@@ -461,5 +481,5 @@ def session(name: str = DEFAULT_NAME, *, directory: str | Path | None = None) ->
             )
         found = RUNTIME.sessions[name] = found or NotebookSession(name, where, runtime=RUNTIME)
     if shell:
-        show_results_once(shell, RUNTIME.drawn)
+        show_results_well(shell, RUNTIME.drawn)
     return found

@@ -22,10 +22,14 @@ class CellOutput:
     Attributes:
         audience: Who may be looking.
         cell: The cell's number in this kernel.
+        kernel: None in a terminal.
+        page_has_subshell: Whether the front end has a subshell for what its widgets say.
     """
 
     audience: Audience
     cell: int = 0
+    kernel: Any = None
+    page_has_subshell: bool = False
     context: contextvars.Context = field(default_factory=contextvars.copy_context)
     display_id: str = field(default_factory=lambda: uuid.uuid4().hex)
 
@@ -43,21 +47,24 @@ class CellOutput:
 
 def output_of_this_cell(shell: Any) -> CellOutput:
     """Return the output of the cell that is being run; called on the thread that runs it."""
-    return CellOutput(_audience(shell), getattr(shell, "execution_count", 0))
+    number = getattr(shell, "execution_count", 0)
+    kernel = getattr(shell, "kernel", None)
+    if kernel is None:
+        return CellOutput("terminal", number)
+    parent = kernel.get_parent()
+    can_answer = parent.get("content", {}).get("allow_stdin", False)
+    return CellOutput(
+        "page" if can_answer else "nobody",
+        number,
+        kernel,
+        page_has_subshell="subshell_id" in parent.get("header", {}),
+    )
 
 
 def show_text(markdown: str) -> None:
     """Show Markdown in the cell that is being run; a terminal shows it as it is."""
     bundle = {"text/markdown": markdown, "text/plain": markdown}
     display(bundle, raw=True)  # type: ignore[no-untyped-call]
-
-
-def _audience(shell: Any) -> Audience:
-    kernel = getattr(shell, "kernel", None)
-    if kernel is None:
-        return "terminal"
-    content = kernel.get_parent().get("content", {})
-    return "page" if content.get("allow_stdin", False) else "nobody"
 
 
 class Drawn:

@@ -1,17 +1,50 @@
-"""How results are shown as a cell's value: not again where their view stands already."""
+"""How results are shown as a cell's value: as a picture, and once."""
 
+import os
+from collections.abc import Mapping
 from typing import Any
 
+from agent_nb.core.secrets import secret_values
+from agent_nb.inspect.runs import RunResult
 from agent_nb.kernel.output import Drawn
 
-_TYPES = ("agent_nb.inspect.runs.RunResult", "agent_nb.kernel.handle.Handle")
+_RESULT = ("agent_nb.inspect.runs", "RunResult")
+_HANDLE = ("agent_nb.kernel.handle", "Handle")
 
 
-def show_results_once(shell: Any, drawn: Drawn) -> None:
-    """Have a kernel pass over a value whose view stands in the same cell; safe to repeat.
+def picture_of(result: RunResult) -> dict[str, str]:
+    """Return a run as a MIME bundle that needs no kernel, as its view leaves it in a notebook."""
+    from agent_nb.render.bundle import static_bundle
+    from agent_nb.render.history import transcript_of
 
-    The value still becomes `_` and `Out[n]`, and is shown as usual in any later cell. A terminal
-    shows it, since its `Out[n]: ` would be there anyway.
+    transcript = transcript_of(
+        result.messages,
+        outcome=result.outcome,
+        duration_s=result.duration_s,
+        model=result.model,
+        language=language_of(os.environ),
+        error=result.error or "",
+    )
+    return static_bundle(transcript, secrets=secret_values(os.environ))
+
+
+def language_of(environment: Mapping[str, str]) -> str:
+    """Return the user's language as the environment has it.
+
+    >>> language_of({"LANG": "zh_CN.UTF-8"})
+    'zh_CN'
+    """
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        if environment.get(name):
+            return environment[name].partition(".")[0]
+    return "en"
+
+
+def show_results_well(shell: Any, drawn: Drawn) -> None:
+    """Have a kernel show results as pictures, but not where their view stands already.
+
+    Such a value still becomes `_` and `Out[n]`, and is shown in any later cell. A terminal shows
+    it at once, since its `Out[n]: ` would be there anyway. Safe to repeat.
     """
     if not hasattr(shell, "kernel"):
         return
@@ -20,13 +53,21 @@ def show_results_once(shell: Any, drawn: Drawn) -> None:
         if not drawn.includes(shell.execution_count, value):
             raise NotImplementedError  # IPython's way to say: not here, go on to the next formatter
 
-    for name in _TYPES:
-        module, _, cls = name.rpartition(".")
-        shell.display_formatter.ipython_display_formatter.for_type_by_name(module, cls, pass_over)
+    formatter = shell.display_formatter
+    formatter.ipython_display_formatter.for_type_by_name(*_RESULT, pass_over)
+    formatter.ipython_display_formatter.for_type_by_name(*_HANDLE, pass_over)
+    formatter.mimebundle_formatter.for_type_by_name(*_RESULT, _picture)
 
 
-def show_results_always(shell: Any) -> None:
-    """Take `show_results_once` back."""
-    for name in _TYPES:
-        while shell.display_formatter.ipython_display_formatter.pop(name, None):
-            pass  # IPython keeps a type by name and, once it was met, by itself
+def show_results_plainly(shell: Any) -> None:
+    """Take `show_results_well` back."""
+    formatters = shell.display_formatter
+    for formatter in (formatters.ipython_display_formatter, formatters.mimebundle_formatter):
+        for name in (_RESULT, _HANDLE):
+            while formatter.pop(".".join(name), None):
+                pass  # IPython keeps a type by name and, once it was met, by itself
+
+
+def _picture(result: RunResult, **_options: object) -> dict[str, str]:
+    """Draw a result; its `text/plain` stays the repr, which is short."""
+    return {**picture_of(result), "text/plain": repr(result)}

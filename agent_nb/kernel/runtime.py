@@ -6,6 +6,7 @@ A long cell never stalls it, and it never stalls the kernel. It starts with the 
 import asyncio
 import atexit
 import threading
+from collections import deque
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
@@ -15,11 +16,13 @@ from agent_nb.kernel.failure import AgentRunError
 from agent_nb.kernel.output import Drawn
 
 if TYPE_CHECKING:
+    from agent_nb.kernel.drawn_view import DrawnView
     from agent_nb.kernel.notebook_session import NotebookSession
 
 T = TypeVar("T")
 
 STOP_WITHIN_S = 2.0
+OPEN_VIEWS = 8
 
 
 class AgentThread:
@@ -72,12 +75,14 @@ class Runtime:
         said: What is said once a kernel and has been.
         subshell_id: The kernel's subshell for our buttons; None before it was made, or without.
         drawn: The values that need no second showing.
+        open_views: Views of runs that have ended, the newest last.
     """
 
     sessions: "dict[str, NotebookSession]" = field(default_factory=dict)
     said: set[str] = field(default_factory=set)
     subshell_id: str | None = None
     drawn: Drawn = field(default_factory=Drawn)
+    open_views: "deque[DrawnView]" = field(default_factory=deque)
     _thread: AgentThread | None = None
 
     @property
@@ -95,6 +100,12 @@ class Runtime:
             return False
         self.said.add(topic)
         return True
+
+    def keep_open(self, view: "DrawnView") -> None:
+        """Keep a view open whose run has ended, and close the oldest of too many."""
+        self.open_views.append(view)
+        if len(self.open_views) > OPEN_VIEWS:
+            self.open_views.popleft().close()
 
     def stop_runs(self) -> None:
         """Stop every run; wait a little for them to settle, as they end child processes then."""

@@ -23,10 +23,9 @@ _ARGUMENTS = 100
 class TerminalView:
     """Writes a run as plain text; `write` takes pieces of it."""
 
-    def __init__(self, write: Callable[[str], object], introduction: str) -> None:
+    def __init__(self, write: Callable[[str], object]) -> None:
         self._write = write
         self._at_start = True
-        self._line(introduction)
 
     def push(self, event: SessionEvent) -> None:
         """Show what an event adds."""
