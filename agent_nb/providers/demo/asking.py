@@ -9,7 +9,8 @@ from agent_nb.providers.demo.choosing import words_of
 from agent_nb.providers.demo.documents import Document
 from agent_nb.providers.demo.files import open_file, read_on
 from agent_nb.providers.demo.intent import Ask
-from agent_nb.providers.demo.prose import Passage, passages_of
+from agent_nb.providers.demo.passage import Passage
+from agent_nb.providers.demo.prose import passages_of
 from agent_nb.providers.demo.script import Desk, Script
 from agent_nb.providers.demo.sentences import sentences_of
 from agent_nb.providers.demo.wording import HAN, word_set

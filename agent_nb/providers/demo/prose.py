@@ -1,43 +1,23 @@
 """Running text out of files: paragraphs, list items, docstrings and comments, with line numbers."""
 
-import io
 import json
 import re
-import tokenize
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from agent_nb.providers.demo.wording import HAN
+from agent_nb.providers.demo.comments import COMMENT_MARKS, comment_passages, python_passages
+from agent_nb.providers.demo.passage import (
+    Flow,
+    Passage,
+    PassageKind,
+    joined_lines,
+    plain_passages,
+)
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
-
-PassageKind = Literal["paragraph", "item", "heading", "code", "comment"]
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A run of text that belongs together.
-
-    Attributes:
-        text: Its lines joined to one, inline markup reduced to its text.
-        line: Number of its first line in the file.
-        breaks: Where in `text` each further line of the file begins.
-        heading: The headings it stands under, the lowest last.
-        kind: "code" is kept as written, with its line ends.
-    """
-
-    text: str
-    line: int
-    breaks: tuple[int, ...] = ()
-    heading: tuple[str, ...] = ()
-    kind: PassageKind = "paragraph"
-
-    def line_at(self, offset: int) -> int:
-        """Return the number of the line a character stands in."""
-        return self.line + sum(start <= offset for start in self.breaks)
 
 
 def passages_of(text: str, path: str, *, first: int = 1) -> tuple[Passage, ...]:
@@ -48,58 +28,14 @@ def passages_of(text: str, path: str, *, first: int = 1) -> tuple[Passage, ...]:
     elif ending == "ipynb":
         found = _notebook(text)
     elif ending in {"py", "pyi"}:
-        found = _python(text)
+        found = python_passages(text)
     elif ending in {"html", "htm", "xhtml"}:
         found = _html(text)
-    elif ending in _COMMENTS:
-        found = _comments(text, _COMMENTS[ending])
+    elif ending in COMMENT_MARKS:
+        found = comment_passages(text, COMMENT_MARKS[ending])
     else:
-        found = _plain(text, is_rst=ending == "rst")
+        found = plain_passages(text, is_rst=ending == "rst")
     return tuple(replace(passage, line=passage.line + first - 1) for passage in found)
-
-
-# --- lines to one text
-
-_HAN_BREAK = re.compile(f"[{HAN}，。！？；：、（）“”‘’]")
-
-
-class _Flow:
-    """Joins pieces and lines; no space is put where a Chinese text goes on in the next line."""
-
-    def __init__(self) -> None:
-        self.text = ""
-        self.breaks: list[int] = []
-        self._ended = False
-
-    def add(self, piece: str) -> None:
-        """Append text of the current line."""
-        if self._ended and piece:
-            self._ended = False
-            joined = self.text.rstrip()
-            close = _HAN_BREAK.match(joined[-1:]) and _HAN_BREAK.match(piece)
-            self.text = joined + ("" if close or not joined else " ")
-            self.breaks[-1] = len(self.text)
-        self.text += piece
-
-    def end_line(self) -> None:
-        """Note that the file's line ends here."""
-        self.breaks.append(len(self.text))
-        self._ended = True
-
-    def passage(self, line: int, heading: tuple[str, ...], kind: PassageKind) -> Passage:
-        """Return what was joined."""
-        return Passage(self.text.strip(), line, tuple(self.breaks), heading, kind)
-
-
-def _joined(
-    lines: Sequence[str], line: int, heading: tuple[str, ...] = (), kind: PassageKind = "paragraph"
-) -> Passage:
-    flow = _Flow()
-    for number, text in enumerate(lines):
-        if number:
-            flow.end_line()
-        flow.add(text.strip())
-    return flow.passage(line, heading, kind)
 
 
 # --- Markdown
@@ -142,7 +78,7 @@ def _markdown(text: str) -> Iterator[Passage]:
 
 
 def _inline(token: "Token", heading: tuple[str, ...], *, kind: PassageKind) -> Passage:
-    flow, outside, links = _Flow(), "", 0
+    flow, outside, links = Flow(), "", 0
     for child in token.children or ():
         links += {"link_open": 1, "link_close": -1}.get(child.type, 0)
         if child.type in {"softbreak", "hardbreak"}:
@@ -153,7 +89,7 @@ def _inline(token: "Token", heading: tuple[str, ...], *, kind: PassageKind) -> P
         elif child.type == "code_inline":
             flow.add(f"`{child.content}`")
     if kind != "heading" and not re.search(r"\w", outside):
-        flow = _Flow()  # nothing but links, badges or code: no text to quote
+        flow = Flow()  # nothing but links, badges or code: no text to quote
     return flow.passage((token.map or [0])[0] + 1, heading, kind)
 
 
@@ -219,7 +155,7 @@ class _Paragraphs(HTMLParser):
     def end(self) -> None:
         """Close the paragraph at hand."""
         if any(line.strip() for line in self._lines):
-            self.found.append(_joined(self._lines, self._line))
+            self.found.append(joined_lines(self._lines, self._line))
         self._lines = []
 
 
@@ -229,93 +165,3 @@ def _html(text: str) -> Iterator[Passage]:
     parser.close()
     parser.end()
     yield from parser.found
-
-
-# --- plain text
-
-_RULE = re.compile(r"\s*([-=~^\"'`#*+_.])\1{2,}\s*")
-_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
-
-
-_RST_MARKUP: tuple[tuple[str, str], ...] = (
-    (r"``(.+?)``", r"`\1`"),
-    (r"`([^`<]+?)\s*<[^`>]+>`__?", r"\1"),
-    (r":[\w:]+:`~?([^`]+)`", r"\1"),
-    (r"`([^`]+)`_+", r"\1"),
-    (r"\*\*(\S(?:.*?\S)?)\*\*", r"\1"),
-    (r"(?<=\w)_(?=[\s.,;:!?)]|$)", ""),
-)
-
-
-def _plain(text: str, *, is_rst: bool = False) -> Iterator[Passage]:
-    lines = text.split("\n")
-    start, literal = 0, False
-    for end in range(len(lines) + 1):
-        ends = end == len(lines) or not lines[end].strip() or _RULE.fullmatch(lines[end])
-        if not ends and not (end > start and _ITEM.match(lines[end])):
-            continue
-        underlined = end < len(lines) and end - start == 1 and lines[end].strip() and ends
-        if end > start and not underlined:
-            literal = literal and lines[start].startswith((" ", "\t"))
-            if not literal:
-                yield from _block(lines[start:end], start + 1, is_rst=is_rst)
-            literal = literal or (is_rst and lines[end - 1].rstrip().endswith("::"))
-        start = end + bool(ends)
-
-
-def _block(lines: Sequence[str], line: int, *, is_rst: bool) -> Iterator[Passage]:
-    if lines[0].lstrip().startswith((".. ", ">>>", "$ ")):
-        return
-    item = _ITEM.match(lines[0])
-    body = [lines[0][item.end() :], *lines[1:]] if item else [*lines]
-    if is_rst:
-        for pattern, plain in _RST_MARKUP:
-            body = [re.sub(pattern, plain, text) for text in body]
-    yield _joined(body, line, kind="item" if item else "paragraph")
-
-
-# --- source code
-
-_COMMENTS = {
-    **dict.fromkeys(("sh", "bash", "toml", "yaml", "yml", "r", "rb", "pl", "cfg", "ini"), r"#"),
-    **dict.fromkeys(
-        ("js", "mjs", "ts", "tsx", "jsx", "c", "h", "cpp", "hpp", "cc", "java", "rs", "go", "kt"),
-        r"//[/!]?|/\*+|\*(?!/)",
-    ),
-    **dict.fromkeys(("sql", "lua", "hs"), r"--"),
-}
-
-
-def _comments(text: str, mark: str) -> Iterator[Passage]:
-    comment = re.compile(rf"\s*(?:{mark})(?!!)\s?(.*?)\s*(?:\*+/)?\s*")
-    block: list[str] = []
-    for number, line in enumerate([*text.split("\n"), ""], start=1):
-        match = comment.fullmatch(line)
-        if match and match[1]:
-            block.append(match[1])
-        elif block:
-            yield _joined(block, number - len(block), kind="comment")
-            block = []
-
-
-_DOCSTRING = re.compile(r"[rRuU]?(\"\"\"|'''|\"|')(.*)\1", re.DOTALL)
-
-
-def _python(text: str) -> Iterator[Passage]:
-    yield from _docstrings(text)
-    yield from _comments(text, "#")
-
-
-def _docstrings(text: str) -> Iterator[Passage]:
-    """Find strings that are statements. Tokens and not a syntax tree: parsing could warn."""
-    begins = True
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type == tokenize.STRING and begins:
-                found = _DOCSTRING.fullmatch(token.string)
-                for passage in _plain(found[2]) if found else ():
-                    yield replace(passage, line=passage.line + token.start[0] - 1)
-            if token.type not in {tokenize.NL, tokenize.COMMENT}:
-                begins = token.type in {tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
-    except (tokenize.TokenError, SyntaxError):
-        return  # not whole, or not Python: what was found so far counts

@@ -70,6 +70,15 @@ class Question:
         """Return what the stand-ins of a kind in `text` mean: files, quoted words or globs."""
         return [self.aside[mark] for mark in re.findall(pattern, text) if mark in self.aside]
 
+    def file(self, text: str) -> str | None:
+        """Return the first file that `text` names."""
+        return next(iter(self.named(FILE, text)), None)
+
+
+def says(pattern: str, text: str) -> re.Match[str] | None:
+    """Find a wording, whatever its case."""
+    return re.search(pattern, text, re.IGNORECASE)
+
 
 class _Aside:
     """Sets parts of a text aside."""

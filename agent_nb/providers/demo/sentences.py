@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from agent_nb.providers.demo.prose import Passage
+from agent_nb.providers.demo.passage import Passage
 from agent_nb.providers.demo.wording import HAN, word_set
 
 _CLOSERS = "\"'”’»)]」』）】》*_"
