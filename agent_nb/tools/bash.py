@@ -109,8 +109,9 @@ async def _start(groups: ProcessGroups, command: str, context: ToolContext) -> C
             " or MSYS2; its directory must be on PATH."
         )
     try:
-        argv = (shell, "-c", encode(command))
-        return await groups.start(argv, cwd=context.cwd, environment=context.environment)
+        return await groups.start(
+            shell, encode(command), cwd=context.cwd, environment=context.environment
+        )
     except OSError as error:
         raise ToolError(f"The command cannot be started: {error.strerror or error}.") from error
 

@@ -133,14 +133,18 @@ async def start_child(
     cwd: Path,
     environment: Mapping[str, str],
     merge_errors: bool = False,
+    executable: str | None = None,
+    stdin: int = subprocess.DEVNULL,
 ) -> Child:
-    """Start a process without input, in a session of its own so that no Ctrl-C reaches it.
+    """Start a process in a session of its own, so that no Ctrl-C reaches it.
 
     Args:
         argv: Program and arguments.
         cwd: Where it starts.
         environment: All its variables.
         merge_errors: Have what it writes to stderr among its output, in order.
+        executable: The program, if it is not the first of `argv`.
+        stdin: Descriptor of its input; without it there is none.
 
     Raises:
         OSError: If it cannot be started.
@@ -148,11 +152,12 @@ async def start_child(
     _transport, child = await asyncio.get_running_loop().subprocess_exec(
         Child,
         *argv,
-        stdin=subprocess.DEVNULL,
+        stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT if merge_errors else subprocess.PIPE,
         cwd=cwd,
         env=dict(environment),
+        executable=executable,
         start_new_session=True,
     )
     return child

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from agent_nb.tools.children import Child, start_child
@@ -24,9 +24,8 @@ class ProcessGroups:
     What a command leaves running in the background may stay until `close`, until this object is
     garbage, or until our process ends, in whatever way: a small watcher waits on a pipe that the
     system closes with us, and then ends the groups. (A parent-death signal would not do: it comes
-    when the *thread* that started the child ends, and reaches no grandchildren.) Out of reach are
-    processes that leave their group (`setsid`), and a command started within the last millisecond,
-    of which the watcher has not been told.
+    when the *thread* that started the child ends, and reaches no grandchildren.) Processes that
+    leave their group (`setsid`) are out of reach.
     """
 
     def __init__(self) -> None:
@@ -34,16 +33,29 @@ class ProcessGroups:
         weakref.finalize(self, self._watcher.close)
 
     async def start(
-        self, argv: Sequence[str | bytes], *, cwd: Path, environment: Mapping[str, str]
+        self, shell: str, command: bytes, *, cwd: Path, environment: Mapping[str, str]
     ) -> Child:
-        """Start a command as the leader of a new group; stdout and stderr are one.
+        """Start a shell command as the leader of a new group; stdout and stderr are one.
 
         Raises:
             OSError: If it cannot be started.
         """
-        self._watcher.ready()
-        child = await start_child(argv, cwd=cwd, environment=environment, merge_errors=True)
-        self._watcher.add(child.pid)
+        argv: tuple[str | bytes, ...] = (shell, "-c", command)
+        line = self._watcher.line()
+        if line is None:
+            child = await start_child(argv, cwd=cwd, environment=environment, merge_errors=True)
+        else:
+            # The child tells the watcher of itself, so that there is no moment in which we could
+            # die and leave it behind. Called `sh`, bash does not read BASH_ENV twice.
+            child = await start_child(
+                ("sh", "-c", _ENROL, *argv),
+                cwd=cwd,
+                environment=environment,
+                merge_errors=True,
+                executable=shell,
+                stdin=line,
+            )
+        self._watcher.watch(child.pid)
         return child
 
     def release(self, child: Child) -> None:
@@ -120,6 +132,8 @@ def _states(group: int) -> Iterator[str]:
             yield state
 
 
+_ENROL = 'echo "add $$" >&0 && exec "$0" "$@" </dev/null'
+
 _WATCH = r"""
 trap '' HUP INT TERM
 live=' '
@@ -151,19 +165,23 @@ class _Watcher:
         self._owner = os.getpid()
         self._lock = threading.Lock()
 
-    def ready(self) -> None:
-        """Start the script, if it does not run and there is a shell for it."""
+    def line(self) -> int | None:
+        """Return the descriptor of the script's input, starting it if it does not run.
+
+        None if there is no shell for it.
+        """
         with self._lock:
             for group in [group for group in self._live if not _is_alive(group)]:
                 self._drop(group)
             if self._process is None or self._process.poll() is not None:
                 self._start()
+            pipe = self._process.stdin if self._process else None
+            return pipe.fileno() if pipe else None
 
-    def add(self, group: int) -> None:
-        """Watch a group."""
+    def watch(self, group: int) -> None:
+        """Remember a group that has told the script of itself."""
         with self._lock:
             self._live.add(group)
-            self._tell(f"add {group}")
 
     def drop(self, group: int) -> None:
         """Forget a group that has ended, before its number can be somebody else's."""

@@ -82,7 +82,9 @@ def test_a_kernel_that_ends_takes_the_background_with_it() -> None:
 async def background(groups: ProcessGroups, tmp_path: Path) -> int:
     """Start something that stays, and return its process id."""
     command = f"sleep 100 >/dev/null 2>&1 & echo $! > {tmp_path}/pid"
-    child = await groups.start(["bash", "-c", command], cwd=tmp_path, environment=dict(os.environ))
+    child = await groups.start(
+        "/bin/sh", command.encode(), cwd=tmp_path, environment=dict(os.environ)
+    )
     assert await child.read() == b""
     await child.exited.wait()
     groups.release(child)
@@ -114,14 +116,14 @@ async def test_a_watcher_that_was_ended_is_replaced(tmp_path: Path) -> None:
 
 async def test_groups_that_ended_are_forgotten(tmp_path: Path) -> None:
     groups = ProcessGroups()
-    child = await groups.start(["true"], cwd=tmp_path, environment={"PATH": os.defpath})
+    child = await groups.start("/bin/sh", b"true", cwd=tmp_path, environment={})
     await child.exited.wait()
     groups.release(child)
     assert not groups._watcher._live
     pid = await background(groups, tmp_path)
     os.kill(pid, signal.SIGKILL)
     assert ends(pid)
-    groups._watcher.ready()
+    groups._watcher.line()
     assert not groups._watcher._live
     groups.close()
 
