@@ -304,3 +304,11 @@ def test_tables_and_logs_are_quoted_by_lines() -> None:
         known = [user(f"Read {path}"), *done("id,town\n1,Ulm\n2,Bern\n", calls=(read(path),))]
         reply = plan([*known, says("Read."), user("Which line is about Bern?")], TOOLS)
         assert reply.text == f"`{path}`, line 3: 2,Bern"
+
+
+def test_text_answers_before_code_that_has_the_same_words() -> None:
+    text = '```py\nask("Which licence?")\n```\n\n## Licence\n\nMIT licence. Free.\n'
+    known = [user("Read README.md"), *done(text, calls=(read("README.md"),)), says("Read.")]
+    reply = plan([*known, user("Which licence?")], TOOLS)
+    assert "`README.md`, line 7: MIT licence." in reply.text
+    assert "ask(" not in reply.text

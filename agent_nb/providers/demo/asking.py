@@ -62,7 +62,7 @@ _ALSO: Mapping[str, tuple[str, ...]] = {
 _EMPTY_WORDS = word_set(
     "which what who whom whose when where why how does do did is are was can could should "
     "would tell show explain describe give say says about it its this that there any some "
-    "file text document project please me my i one get use used using need want know name "
+    "file text document project please me my i one get use used using want know name "
     "called"
 )
 _ZH_NOISE = re.compile(
@@ -113,7 +113,8 @@ class Term:
             found = form in text if re.match(f"[{HAN}]", form) else stem(form) in stems
             if found:
                 return 1.0 if place == 0 else 0.8
-        return 0.0
+        is_numbered = "version" in self.forms and re.search(r"\d\.\d", text)
+        return 0.6 if is_numbered else 0.0
 
 
 def terms_of(question: str) -> list[Term]:
@@ -175,27 +176,21 @@ def _candidates(intent: Ask, desk: Desk) -> list[Document]:
 
 def best_quotes(document: Document, terms: Sequence[Term]) -> list[Quote]:
     """Return up to `MOST_QUOTES` places of the file that match, in its order."""
-    scored = [
-        (score, quote)
-        for quote, heading in _quotes(document)
-        if (score := _score(quote.text, heading, terms)) > 0
-    ]
-    if not scored:
-        return []
-    best = max(score for score, _ in scored)
-    good = [(score, quote) for score, quote in scored if score >= 0.7 * best]
-    good.sort(key=lambda pair: -pair[0])
-    chosen = {quote.line: quote for _, quote in reversed(good[:MOST_QUOTES])}
-    return [chosen[line] for line in sorted(chosen)]
+    quotes = list(_quotes(document))
+    scores = [_score(quote, heading, terms) for quote, heading in quotes]
+    enough = 0.7 * max(scores, default=0)
+    good = [at for at, score in enumerate(scores) if score > 0 and score >= enough]
+    good.sort(key=lambda at: -scores[at])
+    return [quotes[at][0] for at in sorted(good[:MOST_QUOTES])]
 
 
-def _score(text: str, heading: str, terms: Sequence[Term]) -> float:
-    low, low_heading = text.lower(), heading.lower()
+def _score(quote: Quote, heading: str, terms: Sequence[Term]) -> float:
+    low, low_heading = quote.text.lower(), heading.lower()
     stems = frozenset(map(stem, words_of(low)))
     heading_stems = frozenset(map(stem, words_of(low_heading)))
     score = 0.0
     for term in terms:
-        inside = term.weight(stems, low)
+        inside = term.weight(stems, low) * (0.5 if quote.is_code else 1)
         score += max(inside, 1.2 * term.weight(heading_stems, low_heading)) + 0.2 * inside
     return score
 
