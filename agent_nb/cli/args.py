@@ -3,7 +3,6 @@
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import Literal, NoReturn
 
 from agent_nb.core.errors import ConfigError
@@ -19,6 +18,7 @@ class Invocation:
     prompts: tuple[str, ...]
     files: tuple[str, ...]
     list_models: str | None = None
+    show_version: bool = False
 
 
 class _Parser(argparse.ArgumentParser):
@@ -57,6 +57,7 @@ def parse(arguments: Sequence[str]) -> Invocation:
         prompts,
         files,
         given.list_models,
+        given.version,
     )
 
 
@@ -101,12 +102,15 @@ def _parser() -> argparse.ArgumentParser:
     add("--no-approve", dest="approve", action="store_false", help="do not (the default)")
     add("--no-context-files", "-nc", action="store_true", help="leave AGENTS.md and CLAUDE.md out")
     add("--list-models", metavar="SEARCH", help="list models and exit")
-    add("--version", action="version", version=_version())
+    add("--version", action="store_true", help="print the version and exit")
     parser.set_defaults(approve=False)
     return parser
 
 
-def _version() -> str:
+def package_version() -> str:
+    """Return the installed version."""
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version("jupyter-agent-nb")
     except PackageNotFoundError:

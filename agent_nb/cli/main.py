@@ -7,7 +7,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from agent_nb.cli.args import Invocation, parse
+from agent_nb.cli.args import Invocation, package_version, parse
 from agent_nb.cli.json_mode import run_json
 from agent_nb.cli.print_mode import run_print
 from agent_nb.cli.prompts import FirstPrompt, first_prompt
@@ -27,6 +27,9 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command line; return the exit code. Errors are one line on standard error."""
     try:
         invocation = parse(arguments)
+        if invocation.show_version:
+            sys.stdout.write(f"agent-nb {package_version()}\n")
+            return 0
         if invocation.list_models is not None:
             return _list_models(invocation.list_models)
         first, rest = _prompts(invocation)

@@ -6,7 +6,6 @@ the user's `models.json` (pi's format) lies on top; local servers are known by n
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from agent_nb.core.errors import ConfigError
@@ -268,6 +267,8 @@ def _usual(models: Sequence[Model], hosted: Hosted) -> Model:
 
 
 def _unknown(kind: str, name: str, known: Sequence[str], *, provider: str | None = None) -> str:
+    from difflib import get_close_matches
+
     near = get_close_matches(name, known, n=3, cutoff=0.5)
     where = f" at {provider}" if provider else ""
     hint = f" Did you mean {', '.join(near)}?" if near else f" Without a key, use {DEMO}."

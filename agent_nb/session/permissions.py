@@ -10,8 +10,7 @@ from agent_nb.core.content import ToolCall
 from agent_nb.core.tool import Effect, Tool
 from agent_nb.tools.paths import resolve
 
-_PROTECTED = re.compile(
-    r"""(?ix)
+_PROTECTED = r"""(?ix)
     \.env(?:\..+)?(?<!\.example)(?<!\.sample)(?<!\.template)
     | .*\.(?:pem|key|p12|pfx|keystore|jks|kdbx|ovpn|asc|gpg)
     | id_(?:rsa|dsa|ecdsa|ed25519).*(?<!\.pub)
@@ -19,7 +18,6 @@ _PROTECTED = re.compile(
     | (?:auth|credentials?|secrets?|service[-_]account.*)\.(?:json|ya?ml|toml|ini)
     | credentials | \.dockercfg
     """
-)
 _PROTECTED_DIRECTORIES = frozenset({".ssh", ".aws", ".gnupg", ".azure", ".kube", ".docker"})
 
 
@@ -113,6 +111,6 @@ def is_protected(path: Path) -> bool:
     >>> is_protected(Path("a/.env")), is_protected(Path(".env.example")), is_protected(Path("a.py"))
     (True, False, False)
     """
-    return _PROTECTED.fullmatch(path.name) is not None or bool(
+    return re.fullmatch(_PROTECTED, path.name) is not None or bool(
         _PROTECTED_DIRECTORIES.intersection(path.parts)
     )

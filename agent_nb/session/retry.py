@@ -8,13 +8,11 @@ import re
 from agent_nb.core.messages import AssistantMessage
 from agent_nb.session.settings import RetrySettings
 
-_FINAL = re.compile(
-    r"insufficient_quota|quota exceeded|out of budget|billing|usage limit reached"
-    r"|UsageLimitError|available balance|usage_limit_exceeded|\"code\"\s*:\s*\"?1308(?!\d)",
-    re.IGNORECASE,
+_FINAL = (
+    r"(?i)insufficient_quota|quota exceeded|out of budget|billing|usage limit reached"
+    r"|UsageLimitError|available balance|usage_limit_exceeded|\"code\"\s*:\s*\"?1308(?!\d)"
 )
-_RETRYABLE = re.compile(
-    r"""(?xi)
+_RETRYABLE = r"""(?xi)
     overloaded | server_busy | servers\ are\ currently\ busy | high\ demand | at\ capacity
     | rate.?limit | too\ many\ requests | resource.?exhausted
     | (?<![a-z0-9])(?:429|500|502|503|504|520|524)(?![a-z0-9])
@@ -29,7 +27,6 @@ _RETRYABLE = re.compile(
     | ended\ without | stream\ ended\ before | stream\ disconnected | retry\ delay
     | (?:retry\ your\ request|try\ your\ request\ again)
     """
-)
 
 
 def is_retryable(message: AssistantMessage) -> bool:
@@ -43,7 +40,7 @@ def is_retryable(message: AssistantMessage) -> bool:
     text = message.error_message
     if message.stop_reason != "error" or not text:
         return False
-    return not _FINAL.search(text) and _RETRYABLE.search(text) is not None
+    return not re.search(_FINAL, text) and re.search(_RETRYABLE, text) is not None
 
 
 def retry_delay_ms(attempt: int, settings: RetrySettings) -> float:

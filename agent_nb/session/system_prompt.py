@@ -4,9 +4,9 @@ Source: pi 1.6.0, `system-prompt` (the shape; the words are ours).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
 from agent_nb.core.messages import SystemMessage
 from agent_nb.core.tool import Tool
@@ -39,7 +39,7 @@ def build_sections(cwd: Path, tools: Sequence[Tool], resources: Resources) -> di
         sections["addendum"] = _tagged("addendum", resources.appended_prompt)
     if resources.context_files:
         files = "\n\n".join(
-            f"<project_instructions path={quoteattr(str(file.path))}>\n{file.text}\n"
+            f'<project_instructions path="{escape(str(file.path))}">\n{file.text}\n'
             "</project_instructions>"
             for file in resources.context_files
         )
