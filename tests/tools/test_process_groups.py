@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from processes import ends, is_gone
+from processes import ends, is_gone, running
 
 from agent_nb.tools.process_groups import ProcessGroups
 
@@ -160,3 +160,34 @@ def test_a_fork_of_the_kernel_ends_nothing(tmp_path: Path) -> None:
         assert not is_gone(pid)
         process.communicate()
         assert ends(pid)
+
+
+@pytest.mark.slow
+def test_a_kernel_killed_while_it_starts_commands_leaves_none() -> None:
+    program = """
+        import asyncio, os
+        from pathlib import Path
+        from agent_nb.tools.process_groups import ProcessGroups
+
+        async def main():
+            groups = ProcessGroups()
+            while True:
+                await groups.start(
+                    "/bin/sh", b"sleep 77.7 & sleep 77.7", cwd=Path("."), environment={}
+                )
+                print("started", flush=True)
+
+        asyncio.run(main())
+    """
+    for started in range(1, 5):
+        with subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE
+        ) as process:
+            assert process.stdout is not None
+            for _line in range(started):
+                process.stdout.readline()
+            watcher = psutil.Process(process.pid).children()[0]
+            process.kill()
+            process.wait()
+            assert ends(watcher.pid)
+            assert not running("sleep 77.7")
