@@ -16,6 +16,7 @@ from agent_nb.tools.arguments import Arguments
 from agent_nb.tools.children import Child
 from agent_nb.tools.file_writes import encode
 from agent_nb.tools.output_tail import OutputTail
+from agent_nb.tools.paths import is_directory
 from agent_nb.tools.process_groups import ProcessGroups
 from agent_nb.tools.truncate import MAX_BYTES, MAX_LINES, format_size
 
@@ -99,8 +100,8 @@ async def run_command(
 async def _start(groups: ProcessGroups, command: str, context: ToolContext) -> Child:
     if "\0" in command:
         raise ToolError("The command has a NUL character, which no command may hold.")
-    if not context.cwd.is_dir():
-        raise ToolError(f"The working directory {context.cwd} does not exist.")
+    if not is_directory(context.cwd, f"The working directory {context.cwd}"):
+        raise ToolError(f"The working directory {context.cwd} is not a directory.")
     search = context.environment.get("PATH")
     shell = shutil.which("bash", path=search) or shutil.which("sh", path=search)
     if shell is None:

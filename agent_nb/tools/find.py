@@ -12,7 +12,7 @@ from agent_nb.core.tool import Effect, Tool, ToolContext, ToolResult
 from agent_nb.tools.arguments import Arguments, Whole
 from agent_nb.tools.globs import file_name_glob, glob_regex
 from agent_nb.tools.listing import listing
-from agent_nb.tools.paths import printable, resolve
+from agent_nb.tools.paths import is_directory, printable, resolve
 from agent_nb.tools.search import list_files
 
 DEFAULT_LIMIT = 1_000
@@ -38,7 +38,8 @@ async def find(arguments: FindArguments, context: ToolContext) -> ToolResult:
         ToolError: If the directory or the pattern is none.
     """
     root = resolve(context.cwd, arguments.path)
-    await context.signal.guard(asyncio.to_thread(_check_is_directory, root, arguments.path))
+    if not await context.signal.guard(asyncio.to_thread(is_directory, root, arguments.path)):
+        raise ToolError(f"{arguments.path} is not a directory.")
     limit = max(1, arguments.limit)
     found = await _matching(root, arguments.pattern, limit + 1, context)
     lines = sorted(printable(path) for path in found[:limit])
@@ -46,12 +47,6 @@ async def find(arguments: FindArguments, context: ToolContext) -> ToolResult:
         return listing(lines, f"No file matches {arguments.pattern}.", (), {})
     notice = f"Just {limit} files, there are more; a larger limit or a narrower pattern helps."
     return listing(lines, "", (notice,), {"resultLimitReached": limit})
-
-
-def _check_is_directory(path: Path, written: str) -> None:
-    if not path.is_dir():
-        what = "is not a directory" if path.exists() else "does not exist"
-        raise ToolError(f"{written} {what}.")
 
 
 async def _matching(root: Path, pattern: str, most: int, context: ToolContext) -> list[str]:

@@ -8,12 +8,11 @@ from typing import Any
 
 from pydantic import Field
 
-from agent_nb.core.errors import ToolError
 from agent_nb.core.tool import Effect, Tool, ToolContext, ToolResult
 from agent_nb.tools.arguments import Arguments, Whole
 from agent_nb.tools.globs import file_name_glob, glob_regex
 from agent_nb.tools.listing import listing
-from agent_nb.tools.paths import printable, resolve
+from agent_nb.tools.paths import is_directory, printable, resolve
 from agent_nb.tools.search import search
 from agent_nb.tools.search_query import Hit, Query
 from agent_nb.tools.truncate import MAX_BYTES, byte_length, truncate_line
@@ -53,7 +52,8 @@ async def grep(arguments: GrepArguments, context: ToolContext) -> ToolResult:
         ToolError: If the path does not exist, or the pattern or glob is wrong.
     """
     root = resolve(context.cwd, arguments.path)
-    is_file = await context.signal.guard(asyncio.to_thread(_is_file, root, arguments.path))
+    looking = asyncio.to_thread(is_directory, root, arguments.path)
+    is_file = not await context.signal.guard(looking)
     findings = _Findings(max(1, arguments.limit), arguments.context)
     # A file named outright was asked for, whatever its name.
     glob = None if is_file else arguments.glob
@@ -74,12 +74,6 @@ async def grep(arguments: GrepArguments, context: ToolContext) -> ToolResult:
             if findings.complete:
                 break
     return findings.result(wanted.held_back)
-
-
-def _is_file(path: Path, written: str) -> bool:
-    if not path.exists():
-        raise ToolError(f"{written} does not exist.")
-    return not path.is_dir()
 
 
 def _may_read_all(_path: Path) -> bool:

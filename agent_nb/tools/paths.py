@@ -2,6 +2,7 @@
 
 import os
 import re
+import stat
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -46,6 +47,20 @@ def _in_home(text: str) -> str:
         return str(Path(text).expanduser())
     except RuntimeError as error:
         raise ToolError(f"No home directory is known, so {text} cannot be found.") from error
+
+
+def is_directory(path: Path, written: str) -> bool:
+    """Say whether `path` is a directory, not something else.
+
+    Raises:
+        ToolError: If it does not exist or may not be looked at.
+    """
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except FileNotFoundError as error:
+        raise ToolError(f"{written} does not exist.") from error
+    except OSError as error:
+        raise ToolError(f"Cannot look at {written}: {error.strerror or error}.") from error
 
 
 def printable(text: str) -> str:
