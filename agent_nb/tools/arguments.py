@@ -18,6 +18,7 @@ class Arguments(BaseModel):
         alias_generator=to_camel,
         populate_by_name=True,
         coerce_numbers_to_str=True,
+        defer_build=True,  # half of what importing the tools would cost
         extra="ignore",
         frozen=True,
     )
