@@ -14,10 +14,10 @@ MAX_BYTES = 200_000
 """Of the whole bundle, so that a notebook of many runs stays small."""
 
 _LADDER = (
-    Limits(output=10_000, text=60_000, images=120_000, blocks=500),
-    Limits(output=2_000, text=20_000, images=60_000, blocks=150),
-    Limits(output=300, text=5_000, images=0, blocks=60),
-    Limits(output=100, text=600, images=0, blocks=16),
+    Limits(outputs=60_000, texts=60_000, images=120_000, blocks=400),
+    Limits(outputs=25_000, texts=25_000, images=60_000, blocks=200),
+    Limits(outputs=8_000, texts=8_000, images=0, blocks=60),
+    Limits(outputs=2_000, texts=2_000, images=0, blocks=16),
 )
 
 

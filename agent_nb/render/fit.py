@@ -19,13 +19,16 @@ from agent_nb.render.growing import GrowingText
 from agent_nb.render.inert import clip, terminal_text
 from agent_nb.render.words import Words
 
+MAX_OUTPUT = 10_000
+"""Characters kept of one tool's output, however much room there is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much is kept: characters of a tool's output, of a text, of all images; blocks in all."""
+    """How much of a run is kept: characters of all outputs, texts and images; blocks."""
 
-    output: int
-    text: int
+    outputs: int
+    texts: int
     images: int
     blocks: int
 
@@ -79,20 +82,42 @@ def _values(value: Any, change: Callable[[str], str]) -> Any:
 
 def fitted(transcript: Transcript, limits: Limits, say: Words) -> Transcript:
     """Return the transcript with what is too long cut, and said to be cut."""
+    kept = _fewer(transcript.turns, limits.blocks, say)
+    cards = [b for turn in kept for b in turn.blocks if isinstance(b, ToolCard)]
+    texts = [b for turn in kept for b in turn.blocks if not isinstance(b, ToolCard)]
+    output = min(MAX_OUTPUT, _share([_weight(card) for card in cards], limits.outputs))
+    text = _share([len(str(block.text)) for block in texts], limits.texts)
     room = limits.images
     turns = []
-    for turn in _fewer(transcript.turns, limits.blocks, say):
+    for turn in kept:
         blocks: list[Block] = []
         for block in turn.blocks:
             if isinstance(block, ToolCard):
-                card = _card(block, limits, room, say)
+                card = _card(block, output, room, say)
                 room -= sum(len(image.data) for image in card.images)
                 blocks.append(card)
             else:
-                blocks += _text(block, limits.text, say)
+                blocks += _text(block, text, say)
         turns.append(ShownTurn(turn.number, tuple(blocks)))
-    question, _, _ = clip(transcript.question, limits.text)
+    question, _, _ = clip(transcript.question, min(MAX_OUTPUT, limits.texts))
     return replace(transcript, turns=tuple(turns), question=question)
+
+
+def _weight(card: ToolCard) -> int:
+    return len(card.output) + len(str(card.arguments or card.written))
+
+
+def _share(sizes: Sequence[int], total: int) -> int:
+    """Return how much each may have so that all fit: short ones leave their share to the rest.
+
+    >>> _share([10, 500, 900], 400)
+    195
+    """
+    for left, size in zip(range(len(sizes), 0, -1), sorted(sizes), strict=True):
+        if size > total // left:
+            return total // left
+        total -= size
+    return max(sizes, default=0)
 
 
 def cut(text: str, size: int, say: Words) -> str:
@@ -101,7 +126,7 @@ def cut(text: str, size: int, say: Words) -> str:
     return f"{head}\n{say.count('card.cut', lines)}\n{tail}" if lines else text
 
 
-def _card(card: ToolCard, limits: Limits, room: int, say: Words) -> ToolCard:
+def _card(card: ToolCard, size: int, room: int, say: Words) -> ToolCard:
     kept, left_out = [], []
     for image in card.images:
         if len(image.data) <= room:
@@ -109,14 +134,14 @@ def _card(card: ToolCard, limits: Limits, room: int, say: Words) -> ToolCard:
             kept.append(image)
         else:
             left_out.append(say("card.image.left", size=len(image.data) * 3 // 4000))
-    output = cut(terminal_text(card.output), limits.output, say)
+    output = cut(terminal_text(card.output), size, say)
     return replace(
         card,
         output="\n".join([output, *left_out]).strip("\n"),
         images=tuple(kept),
-        arguments=_values(card.arguments, lambda text: cut(text, limits.output, say)),
-        details=_values(card.details, lambda text: cut(text, limits.output, say)),
-        written=GrowingText.of(clip(str(card.written), limits.output)[0]),
+        arguments=_values(card.arguments, lambda text: cut(text, size, say)),
+        details=_values(card.details, lambda text: cut(text, size, say)),
+        written=GrowingText.of(clip(str(card.written), size)[0]),
     )
 
 

@@ -26,7 +26,7 @@ from agent_nb.render.maths import PLAIN_CLASS
 from agent_nb.render.sentences import figures, model_line, phase_sentence, thinking_label, tone
 from agent_nb.render.words import Words, words
 
-_GREEN, _AMBER, _RED = "#2f8a5b", "#b5701f", "#cf4b48"
+_GREEN, _AMBER, _RED, _GREY = "#2f8a5b", "#b5701f", "#cf4b48", "#808080"
 _TONES: dict[NoticeKind, tuple[str, str]] = {
     "info": (LINE, SOFT),
     "warning": (_AMBER, "rgba(181,112,31,.12)"),
@@ -35,7 +35,7 @@ _TONES: dict[NoticeKind, tuple[str, str]] = {
 _ADDED, _REMOVED = "rgba(47,138,91,.2)", "rgba(207,75,72,.18)"
 _QUIET = "opacity:.72;font-size:.9em"
 _BOX = f"border:1px solid {LINE};border-radius:6px;margin:4px 0 8px;padding:3px 10px"
-_OUTPUT = f"{PRE_STYLE};max-height:26em;white-space:pre-wrap;overflow-wrap:anywhere"
+_OUTPUT = f"{PRE_STYLE};max-height:26em;white-space:pre-wrap"
 _IMAGE_KINDS = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 _BASE64 = re.compile(r"[A-Za-z0-9+/=]+")
 
@@ -47,7 +47,7 @@ def html_of(transcript: Transcript) -> str:
     foot = " · ".join(figures(transcript, say))
     return (
         f'<div class="{PLAIN_CLASS}" lang="{say.language}"'
-        ' style="max-width:980px;line-height:1.55">'
+        ' style="max-width:980px;line-height:1.55;overflow-wrap:break-word">'
         f"{_head(transcript, say)}"
         f'<div style="border-left:2px solid {LINE};margin-left:4px;padding:2px 0 2px 14px">'
         f"{_said(transcript.question)}{turns}</div>"
@@ -64,7 +64,7 @@ def image_address(image: ImageContent) -> str | None:
 
 def _head(transcript: Transcript, say: Words) -> str:
     kind = tone(transcript.phase)
-    colour = _TONES[kind][0] if kind else _GREEN
+    colour = _TONES[kind][0] if kind else _GREEN if transcript.phase == "done" else _GREY
     return (
         f'<div style="margin-bottom:4px"><span style="color:{colour}">●</span> '
         f"<strong>{_shown(phase_sentence(transcript, say))}</strong> "
@@ -74,10 +74,7 @@ def _head(transcript: Transcript, say: Words) -> str:
 
 def _said(text: str) -> str:
     style = f"background:{SOFT};border-radius:6px;padding:6px 10px;margin:2px 0 8px"
-    return (
-        f'<div dir="auto" style="{style};white-space:pre-wrap;overflow-wrap:anywhere">'
-        f"{_shown(text)}</div>"
-    )
+    return f'<div dir="auto" style="{style};white-space:pre-wrap">{_shown(text)}</div>'
 
 
 def _turn(turn: ShownTurn, say: Words) -> str:
@@ -128,7 +125,7 @@ def _card(card: ToolCard, say: Words) -> str:
     code = '<code style="background:none;padding:0'
     return (
         f'<details{" open" if card.status == "error" else ""} style="{_BOX}">'
-        '<summary style="cursor:pointer;overflow-wrap:anywhere">'
+        '<summary style="cursor:pointer;overflow-wrap:break-word">'
         f'{code};font-weight:600">{_shown(card.name)}</code> '
         f'{code};opacity:.8">{_shown(headline(card.name, arguments, say))}</code> '
         f'<span style="{note_style}">· {_shown(card_note(card, say))}</span></summary>'
@@ -142,10 +139,7 @@ def _notice(block: NoticeBlock, say: Words) -> str:
         "" if block.kind == "info" else f"<strong>{_shown(say(f'kind.{block.kind}'))}:</strong> "
     )
     style = f"border-left:3px solid {line};background:{ground};padding:4px 10px;margin:4px 0 8px"
-    return (
-        f'<div style="{style};white-space:pre-wrap;overflow-wrap:anywhere">'
-        f"{label}{_shown(block.text)}</div>"
-    )
+    return f'<div style="{style};white-space:pre-wrap">{label}{_shown(block.text)}</div>'
 
 
 def _pre(text: str) -> str:

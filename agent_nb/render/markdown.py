@@ -48,7 +48,7 @@ _STYLES: Mapping[str, str] = {
     "code": f"background:{SOFT};padding:0 .25em",
     "hr": f"border:0;border-top:1px solid {LINE};margin:1em 0",
 }
-_HEADING = "font-weight:600;margin:.9em 0 .4em;font-size:{size}em"
+_HEADING = "font-weight:600;margin:.6em 0 .4em;font-size:{size}em"
 PRE_STYLE = (
     f"line-height:1.45;background:{SOFT};padding:8px 10px;margin:.4em 0 .8em;"
     "border-radius:4px;overflow:auto;white-space:pre"
@@ -82,7 +82,7 @@ _STYLED_TAGS = (*_STYLES, "pre", "div", "span")
 _PROPERTIES = {
     *("margin", "padding", "padding-left", "border", "border-left", "border-top", "text-align"),
     *("border-collapse", "border-radius", "font-family", "font-size", "font-weight", "color"),
-    *("background", "line-height", "overflow", "white-space"),
+    *("background", "line-height", "list-style", "overflow", "white-space"),
 }
 _SCHEMES = {"http", "https", "mailto"}
 
@@ -182,6 +182,18 @@ class _Live(_Renderer):
 class _Static(_Renderer):
     form = "static"
 
+    def table_open(
+        self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
+    ) -> str:
+        """Let a wide table scroll by itself."""
+        return f'<div style="overflow:auto">{self.renderToken(tokens, idx, options, env)}'
+
+    def table_close(
+        self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
+    ) -> str:
+        """End what `table_open` began."""
+        return f"{self.renderToken(tokens, idx, options, env)}</div>"
+
     def _colour(self, kind: str) -> str:
         return f'style="color:{_COLOURS[kind]}"'
 
@@ -208,11 +220,17 @@ def _tame_static(state: StateCore) -> None:
             if token.nesting == 1:
                 token.attrSet("style", _HEADING.format(size=f"{size:.1f}"))
         elif token.nesting >= 0 and token.tag in _STYLES:
-            style = _STYLES[token.tag]
-            if token.tag in {"th", "td"}:  # the parser says how a column is aligned
-                style += f";{token.attrs.get('style', 'text-align:left')}"
-            token.attrSet("style", style)
+            token.attrSet("style", f"{_STYLES[token.tag]}{_exception(token)}")
     _tame_links(state.tokens)
+
+
+def _exception(token: Token) -> str:
+    """Return what an element's style is changed by where it stands."""
+    if token.tag in {"th", "td"}:  # the parser says how a column is aligned
+        return f";{token.attrs.get('style', 'text-align:left')}"
+    if token.attrs.get("class") == "contains-task-list":
+        return ";list-style:none;padding-left:.3em"
+    return ";margin:0" if token.tag in {"ul", "ol"} and token.level else ""
 
 
 def _tame_links(tokens: Sequence[Token]) -> None:

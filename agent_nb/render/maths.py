@@ -5,6 +5,7 @@ forms keep the LaTeX, inside elements that ask for it; they switch it off around
 """
 
 import re
+from functools import lru_cache
 from html import escape
 
 from latex2mathml import exceptions
@@ -44,6 +45,7 @@ def maths_plugin(md: MarkdownIt) -> None:
     )
 
 
+@lru_cache(maxsize=256)
 def maths_html(latex: str, *, display: bool, typeset: bool) -> str:
     """Return a formula as MathML, or for the front end to typeset; as source if it is no formula.
 
@@ -52,11 +54,13 @@ def maths_html(latex: str, *, display: bool, typeset: bool) -> str:
     latex = latex.strip()
     if not latex or len(latex) > MAX_LATEX or _REFUSED.search(latex):
         return latex_source(latex)
-    if typeset:
-        tag, mark = ("div", "$$") if display else ("span", "$")
-        return f'<{tag} class="{TYPESET_CLASS}">{mark}{escape(latex)}{mark}</{tag}>'
-    if _TEXT_WITH_TAG.search(latex):
+    if _TEXT_WITH_TAG.search(latex):  # the converter would copy it as it is
         return latex_source(latex)
+    if typeset:
+        if display:
+            attributes = f'class="{TYPESET_CLASS}" style="overflow:auto"'
+            return f"<div {attributes}>$${escape(latex)}$$</div>"
+        return f'<span class="{TYPESET_CLASS}">${escape(latex)}$</span>'
     try:
         mathml: str = convert(latex, display="block" if display else "inline")
     except _FAILURES:

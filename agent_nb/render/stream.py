@@ -24,6 +24,7 @@ _UNDECIDED = re.compile(r"\s*(?:[-=*+#>`~$|\\_: \t]+|\d{1,9}[.)]?[ \t]*)")
 
 _HALF_TABLE = re.compile(r"(?:\A|\n\n)\|[^\n]*(?:\n[-|: \t]*)?\Z")
 _HALF_LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\Z")
+_OPEN_STRONG = re.compile(r"(?:\A|[\s(\[\"'])\*\*(?=[^\s*])[^*]*\*?\Z")
 _CODE_SPAN = re.compile(r"`[^`\n]*`")
 
 
@@ -95,9 +96,10 @@ def _closed(source: str) -> str:
     paragraph = _CODE_SPAN.sub("", source[source.rfind("\n\n") + 1 :])
     if paragraph.count("`") % 2:
         return source[:-1] if source.endswith("`") else source + "`"
-    if paragraph.count("**") % 2:
-        bare = source.rstrip("*")
-        return bare if source.endswith("**") else bare + "**"
+    if source.endswith("**") and paragraph.count("**") % 2:
+        return source.rstrip("*")
+    if _OPEN_STRONG.search(paragraph):
+        return source.rstrip("* ") + "**"
     return source
 
 

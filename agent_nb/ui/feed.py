@@ -19,8 +19,8 @@ from agent_nb.ui.view import Clock, Notice, RunEnded, Stopping, ViewEvent, ViewS
 MIN_GAP_S = 0.045
 """Between two messages, whatever happens: not more than 25 in a second, the last one included."""
 
-MAX_GAP_S = 1.0
-SHARE = 8
+MAX_GAP_S = 0.5
+SHARE = 3
 """How many times as long as painting took the next paint waits, so that it never holds up a run."""
 
 _URGENT = (ToolExecutionStart, ToolExecutionEnd, AutoRetryStart, RunEnded, Notice, Stopping)
@@ -31,7 +31,7 @@ class ViewFeed:
     """Keeps a view's state on the loop that pushes to it, and sends what changed.
 
     Args:
-        state: Where the view starts; its clock starts now.
+        state: Where the view starts; its clock goes on from there.
         send: Takes a message for the page; must not wait.
         interval_s: Least time between two messages about text, in seconds.
     """
@@ -44,13 +44,13 @@ class ViewFeed:
         interval_s: float = 0.05,
     ) -> None:
         self._loop = asyncio.get_running_loop()
-        self._began = self._loop.time()
+        self._began = self._loop.time() - state.clock_s
         self._state = state
         self._shown = state
         self._send = send
         self._interval_s = interval_s
         self._timer: asyncio.TimerHandle | None = None
-        self._sent_at = self._began - MAX_GAP_S
+        self._sent_at = self._loop.time() - MAX_GAP_S
         self._cost_s = 0.0
 
     @property
