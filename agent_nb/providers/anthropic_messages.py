@@ -66,7 +66,7 @@ class AnthropicMessages:
         sent = SentRequest(
             _url(model.base_url),
             masked(headers),
-            encode(messages_fields(request))[:-1] + b',"messages":[',
+            self._history.shared(encode(messages_fields(request))[:-1] + b',"messages":['),
             messages.fragments,
             messages.length,
             messages.rest + b"]}",

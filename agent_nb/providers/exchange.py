@@ -2,20 +2,24 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Protocol
 
+import httpx
+
 from agent_nb.core.abort import Aborted, AbortSignal
-from agent_nb.core.errors import ProviderError
 from agent_nb.core.events import ProviderEvent
 from agent_nb.core.provider import SentRequest
 from agent_nb.providers.failures import failure
-from agent_nb.providers.http import Http, Read, secrets_in
+from agent_nb.providers.http import Http, secrets_in
+from agent_nb.providers.repeated_shape import RepeatedShape
 from agent_nb.providers.sse import Frame, SseFraming
 
 _log = logging.getLogger(__name__)
 
+FRAGMENTS_A_WRITE = 256
 LAST_WORDS_S = 5.0
 CLOSE_WAIT_S = 0.2
 
@@ -59,10 +63,17 @@ async def exchange(
     """
     signal.check()
     sent, headers = encode()
-    async with http.post(sent.url, headers, sent.body, signal) as read:
-        framing = SseFraming()
+    sized = {**headers, "content-length": str(_size(sent))}
+    async with http.post(sent.url, sized, _body(sent), signal) as pieces:
+        framing, shape = SseFraming(), RepeatedShape()
         while not decoder.has_ended:
-            chunk = await (_last_words(read) if decoder.is_whole else read())
+            signal.check()  # not left to the guard, which would leave the read unawaited
+            piece = signal.guard(anext(pieces, b""))
+            chunk = await (_last_words(piece) if decoder.is_whole else piece)
+            begins_with_event = framing.is_between_events
+            if begins_with_event and (delta := shape.delta(chunk)):
+                yield (delta,)
+                continue
             if chunk:
                 events = decoder.feed(framing.feed(chunk))
             else:
@@ -71,23 +82,43 @@ async def exchange(
                 yield events
             if decoder.failure is not None:
                 raise failure(decoder.failure, secrets=secrets_in(headers))
+            is_whole = begins_with_event and framing.is_between_events
+            shape.learn(events, chunk if is_whole else None)
         if decoder.ignored_count:
             _log.debug("%s: %d unknown events were ignored", sent.url, decoder.ignored_count)
-        await _run_out(read)
+        await _run_out(pieces, signal)
 
 
-async def _last_words(read: Read) -> bytes:
+def _size(sent: SentRequest) -> int:
+    fragments = sum(map(len, islice(sent.fragments, sent.length)))
+    return len(sent.head) + fragments + max(sent.length - 1, 0) + len(sent.tail)
+
+
+async def _body(sent: SentRequest) -> AsyncIterator[bytes]:
+    """Give the body in parts: a long history is never copied whole, nor kept by httpx."""
+    before = sent.head
+    for start in range(0, sent.length, FRAGMENTS_A_WRITE):
+        end = min(start + FRAGMENTS_A_WRITE, sent.length)
+        after = sent.tail if end == sent.length else b""
+        yield b"".join((before, b",".join(sent.fragments[start:end]), after))
+        before = b","
+    if not sent.length:
+        yield sent.head + sent.tail
+
+
+async def _last_words(piece: Awaitable[bytes]) -> bytes:
     """Read on after the answer is whole; a server that hangs or breaks off now does no harm."""
     try:
         async with asyncio.timeout(LAST_WORDS_S):
-            return await read()
-    except (TimeoutError, ProviderError):
+            return await piece
+    except (TimeoutError, httpx.HTTPError):
         return b""
 
 
-async def _run_out(read: Read) -> None:
+async def _run_out(pieces: AsyncIterator[bytes], signal: AbortSignal) -> None:
     """Read the end of the body, so that the connection can be used again; do not wait long."""
-    with suppress(TimeoutError, ProviderError, Aborted):
+    with suppress(TimeoutError, httpx.HTTPError, Aborted):
         async with asyncio.timeout(CLOSE_WAIT_S):
-            while await read():
-                pass
+            while not signal.aborted:
+                if not await signal.guard(anext(pieces, b"")):
+                    return

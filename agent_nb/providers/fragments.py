@@ -44,6 +44,13 @@ class History:
         self._messages: list[Message] = []
         self._boundaries: list[_Boundary] = [_Boundary(0, 0)]
         self._fragments: list[bytes] = []
+        self._head = b""
+
+    def shared(self, head: bytes) -> bytes:
+        """Return the last request's head if this one is the same, so that it is kept once."""
+        if head != self._head:
+            self._head = head
+        return self._head
 
     def messages(
         self,

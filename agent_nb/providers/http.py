@@ -1,8 +1,8 @@
 """Talk to a model server: one POST, its answer read piece by piece, failures in our words."""
 
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager, suppress
 from typing import cast
 
 import httpx
@@ -14,9 +14,6 @@ from agent_nb.providers.failures import failure, refusal
 
 CONNECT_TIMEOUT_S = 30
 ERROR_BODY_BYTES = 65_536
-
-Read = Callable[[], Awaitable[bytes]]
-"""Gives the next piece of the body, empty at its end."""
 
 
 def standard_headers(ours: Mapping[str, str], models: Mapping[str, str]) -> dict[str, str]:
@@ -68,34 +65,29 @@ class Http:
 
     @asynccontextmanager
     async def post(
-        self, url: str, headers: Mapping[str, str], body: bytes, signal: AbortSignal
-    ) -> AsyncIterator[Read]:
-        """Send `body` and read the answer; leaving the context closes what was not read.
+        self, url: str, headers: Mapping[str, str], body: AsyncIterator[bytes], signal: AbortSignal
+    ) -> AsyncIterator[AsyncIterator[bytes]]:
+        """Send `body` and give the answer piece by piece; leaving closes what was not read.
 
         Raises:
             ProviderError: If there is no answer, no success, or it breaks off.
             Aborted: If the signal is set.
         """
+        secrets = secrets_in(headers)
         try:
             client = self._client(httpx.URL(url))
             request = client.build_request("POST", url, headers=headers, content=body)
             response = await signal.guard(client.send(request, stream=True))
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise self._unreachable(error, url, secrets_in(headers)) from error
+            raise self._unreachable(error, url, secrets) from error
         try:
-            async with aclosing(_pieces(response)) as chunks:
-
-                async def read() -> bytes:
-                    signal.check()
-                    try:
-                        return await signal.guard(anext(chunks, b""))
-                    except httpx.HTTPError as error:
-                        raise self._broken_off(error, secrets_in(headers)) from error
-
+            async with aclosing(_pieces(response)) as pieces:
                 if not response.is_success:
-                    text = (await _start_of(read)).decode("utf-8", "replace")
-                    raise refusal(response.status_code, text, response.headers, secrets_in(headers))
-                yield read
+                    text = await signal.guard(_start_of(pieces))
+                    raise refusal(response.status_code, text, response.headers, secrets)
+                yield pieces
+        except httpx.HTTPError as error:
+            raise self._broken_off(error, secrets) from error
         finally:
             await response.aclose()
 
@@ -144,14 +136,12 @@ def _pieces(response: httpx.Response) -> AsyncGenerator[bytes]:
     return cast("AsyncGenerator[bytes]", aiter(stream))
 
 
-async def _start_of(read: Read) -> bytes:
+async def _start_of(pieces: AsyncIterator[bytes]) -> str:
     """Read an error's body, up to a limit; one that breaks off counts as far as it came."""
-    pieces: list[bytes] = []
-    size = 0
-    try:
-        while size < ERROR_BODY_BYTES and (piece := await read()):
-            pieces.append(piece)
-            size += len(piece)
-    except ProviderError:
-        pass
-    return b"".join(pieces)
+    start = b""
+    with suppress(httpx.HTTPError):
+        async for piece in pieces:
+            start += piece
+            if len(start) >= ERROR_BODY_BYTES:
+                break
+    return start.decode("utf-8", "replace")

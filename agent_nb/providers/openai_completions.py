@@ -81,7 +81,7 @@ class OpenAICompletions:
         sent = SentRequest(
             f"{model.base_url.rstrip('/')}/chat/completions",
             masked(headers),
-            fields[:-1] + b',"messages":[' + system + comma,
+            self._history.shared(fields[:-1] + b',"messages":[' + system + comma),
             messages.fragments,
             messages.length,
             messages.rest + b"]}",

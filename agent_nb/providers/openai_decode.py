@@ -130,11 +130,7 @@ class ChatDecoder:
     def _choice(self, choice: Mapping[str, Any], events: list[ProviderEvent]) -> None:
         delta = choice.get("delta") or choice.get("message")
         if isinstance(delta, dict):
-            text = delta.get("content")
-            if self._text is not None and len(delta) == 1 and text and isinstance(text, str):
-                events.append(TextDelta(self._text, text))  # nearly always
-            else:
-                self._delta(delta, events)
+            self._delta(delta, events)
         if reason := choice.get("finish_reason"):
             self._finish_reason = str(reason)
             self.is_whole = True

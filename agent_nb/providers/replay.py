@@ -159,9 +159,12 @@ def new_call_id() -> str:
 
 
 def encode(value: Any) -> bytes:
-    """Write JSON for a model server: lone surrogate halves, which servers refuse, are left out."""
+    """Write JSON for a model server: lone surrogate halves, which servers refuse, are left out.
+
+    The result is a copy of its own size: orjson's holds on to several times of what it needs.
+    """
     try:
-        return orjson.dumps(value)
+        return memoryview(orjson.dumps(value)).tobytes()
     except TypeError:
         return json_text.dumps(_without_surrogates(value))
 

@@ -14,6 +14,9 @@ class SseFraming:
     """Cut bytes into events at LF only, whatever the chunks.
 
     A carriage return before the LF goes; one on its own is no line end, nor is U+2028 in a string.
+
+    Attributes:
+        is_between_events: The last event is complete and nothing of the next one is there.
     """
 
     def __init__(self) -> None:
@@ -22,7 +25,7 @@ class SseFraming:
         self._data: list[bytes] = []
         self._other: list[bytes] = []
         self._has_begun = False
-        self._is_between = False
+        self.is_between_events = False
 
     @property
     def other(self) -> bytes:
@@ -31,10 +34,10 @@ class SseFraming:
 
     def feed(self, chunk: bytes) -> list[Frame]:
         """Return the events that `chunk` completes."""
-        if self._is_between and (frame := _single(chunk)):
+        if self.is_between_events and (frame := _single(chunk)):
             return [frame]
         if b"\n" not in chunk:  # pieces of one long line are joined once, when it ends
-            self._is_between = False
+            self.is_between_events = False
             self._unfinished.append(chunk)
             return []
         if self._unfinished:
@@ -70,7 +73,7 @@ class SseFraming:
                 self._event = line[6:].strip()
             elif not line.startswith((b":", b"id:", b"retry:")):
                 self._other.append(line)
-        self._is_between = not (self._unfinished or self._data or self._event)
+        self.is_between_events = not (self._unfinished or self._data or self._event)
         return frames
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -303,3 +304,33 @@ async def test_the_last_answer_limit_follows_the_window(kind: type[Provider], mo
         body = sent.json()
         got = body.get("max_tokens") or body.get("max_completion_tokens")
         assert got == pytest.approx(limit, abs=60)
+
+
+@BOTH
+@pytest.mark.parametrize("count", [0, 1, 255, 256, 257, 600])
+async def test_what_goes_out_is_what_is_shown(
+    kind: type[Provider], model: Model, count: int
+) -> None:
+    received: list[httpx.Request] = []
+
+    def answer_with_nothing(request: httpx.Request) -> httpx.Response:
+        received.append(request)
+        return httpx.Response(400)
+
+    shown: list[SentRequest] = []
+    messages = [UserMessage.of(f"message {number}") for number in range(count)]
+    provider = kind(transport=httpx.MockTransport(answer_with_nothing))
+    asked = Request(model, "Be brief.", messages, on_sent=shown.append)
+    with pytest.raises(ProviderError):
+        async for _ in provider.stream(asked, AbortSignal()):
+            pass
+    assert received[0].content == shown[0].body
+    assert received[0].headers["content-length"] == str(len(shown[0].body))
+    assert len(shown[0].json()["messages"]) == count + (kind is OpenAICompletions)
+
+
+async def test_equal_heads_are_kept_once() -> None:
+    provider = OpenAICompletions()
+    first = await sent_by(provider, CHAT, [QUESTION])
+    second = await sent_by(provider, CHAT, [QUESTION, QUESTION])
+    assert first.head is second.head
