@@ -5,6 +5,7 @@ Loading writes no file, opens nothing and starts no thread. All of it is safe to
 
 from typing import Any
 
+from agent_nb.kernel.completion import MATCHER, matcher
 from agent_nb.kernel.magics import AgentMagics
 from agent_nb.kernel.results import show_results_plainly, show_results_well
 from agent_nb.kernel.runtime import RUNTIME
@@ -37,6 +38,7 @@ def load(shell: Any) -> None:
     # first, so that text is seen before IPython strips prompts from it
     shell.input_transformers_cleanup.insert(0, AgentSyntax(shell))
     shell.register_magics(AgentMagics(shell))
+    shell.Completer.custom_matchers.append(matcher)
     show_results_well(shell, RUNTIME.drawn)
 
 
@@ -50,6 +52,8 @@ def _take_out(shell: Any) -> None:
     transformers = shell.input_transformers_cleanup
     # by name: after a reload of this module the class is another one
     transformers[:] = [t for t in transformers if type(t).__name__ != AgentSyntax.__name__]
+    matchers = shell.Completer.custom_matchers
+    matchers[:] = [m for m in matchers if getattr(m, "matcher_identifier", "") != MATCHER]
     for kind in shell.magics_manager.magics.values():
         for name in (MAGIC, AWAITED_MAGIC):
             kind.pop(name, None)

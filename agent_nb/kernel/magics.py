@@ -8,9 +8,10 @@ from typing import Any
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 
 from agent_nb.inspect.runs import RunResult
+from agent_nb.kernel.conversation import Question, Setup
 from agent_nb.kernel.failure import AgentRunError
 from agent_nb.kernel.handle import Handle
-from agent_nb.kernel.notebook_session import DEFAULT_NAME, Question, Setup, session
+from agent_nb.kernel.notebook_session import DEFAULT_NAME, session
 from agent_nb.kernel.options import AgentOptions, parse_options
 from agent_nb.kernel.output import show_text
 from agent_nb.kernel.slash import Slash, help_text, slash_in
@@ -43,7 +44,7 @@ class AgentMagics(Magics):
         """
         asked = self._ask(line, cell)
         if asked is None or asked.options.background:
-            return asked and asked.handle
+            return self._in_background(asked)
         try:
             return asked.then(asked.handle.result())
         except AgentRunError as error:
@@ -56,7 +57,7 @@ class AgentMagics(Magics):
         """Ask the agent as `%agent` does, in a way that can be awaited."""
         asked = self._ask(line, cell)
         if asked is None or asked.options.background:
-            return asked and asked.handle
+            return self._in_background(asked)
         try:
             return asked.then(await asked.handle)
         except AgentRunError as error:
@@ -99,9 +100,15 @@ class AgentMagics(Magics):
         handle = spoken_to.change(_setup(options), new=options.new)
         return Asked(options, handle, lambda _choice: show_text(spoken_to.describe()))
 
-    def _bind(self, options: AgentOptions, result: RunResult | None) -> None:
-        if options.output and result is not None and self.shell is not None:
-            self.shell.user_ns[options.output] = result
+    def _in_background(self, asked: Asked | None) -> Handle[Any] | None:
+        if asked is None:
+            return None
+        self._bind(asked.options, asked.handle)
+        return asked.handle
+
+    def _bind(self, options: AgentOptions, value: object) -> None:
+        if options.output and value is not None and self.shell is not None:
+            self.shell.user_ns[options.output] = value
 
 
 def _setup(options: AgentOptions) -> Setup:

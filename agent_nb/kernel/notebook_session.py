@@ -1,10 +1,8 @@
 """`NotebookSession`: the face of an `AgentSession` that lives on the agent thread."""
 
-import asyncio
 import os
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
-from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -12,76 +10,36 @@ from IPython import get_ipython
 from IPython.display import display
 
 from agent_nb.core.content import ImageContent
+from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import SessionEvent
 from agent_nb.core.messages import Message
-from agent_nb.core.model import THINKING_LEVELS, ThinkingLevel
-from agent_nb.core.tool import Effect
+from agent_nb.core.model import ThinkingLevel
 from agent_nb.inspect.requests import RequestLog
 from agent_nb.inspect.runs import RunResult
 from agent_nb.inspect.timeline import EventLog
 from agent_nb.inspect.turns import Turn
-from agent_nb.kernel.attach import Scene, Shown, attach
+from agent_nb.kernel.conversation import (
+    UNCHANGED,
+    Conversation,
+    Create,
+    Question,
+    Setup,
+    because,
+)
 from agent_nb.kernel.directory import notebook_directory
-from agent_nb.kernel.failure import AgentRunError, AgentUsageError
+from agent_nb.kernel.failure import AgentUsageError, shown_as_line
 from agent_nb.kernel.handle import Handle
-from agent_nb.kernel.output import CellOutput, output_of_this_cell
+from agent_nb.kernel.output import output_of_this_cell
 from agent_nb.kernel.results import picture_of, show_results_well
 from agent_nb.kernel.runtime import RUNTIME, Runtime
 from agent_nb.session.run import Budget
 
 if TYPE_CHECKING:
-    from agent_nb.session.create import SessionOptions
     from agent_nb.session.session import AgentSession, ModelChoice, SessionState
 
 T = TypeVar("T")
 
 DEFAULT_NAME = "main"
-
-Create = Callable[["SessionOptions"], Awaitable["AgentSession"]]
-_BUSY = (
-    "A run is going on in this session. Wait until it has ended, or from another cell stop it "
-    'with `await agent_nb.session().abort()` or say something to it with `.steer("…")`.'
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """What the user chose for a session; None leaves it as it is."""
-
-    model: str | None = None
-    thinking: str | None = None
-    tools: tuple[str, ...] | None = None
-
-    def over(self, other: "Setup") -> "Setup":
-        """Return `other` with what is chosen here in its place."""
-        chosen = {name: getattr(self, name) for name in self.__slots__}
-        return replace(
-            other, **{name: value for name, value in chosen.items() if value is not None}
-        )
-
-
-_UNCHANGED = Setup()
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A prompt with everything that goes with it.
-
-    Attributes:
-        setup: Changed first, and stays.
-        new: Whether a new conversation begins with it.
-        allow: Effects and tools that need no asking while it is answered.
-        shown: "view", "static", or "nothing".
-    """
-
-    text: str
-    images: tuple[ImageContent, ...] = ()
-    streaming_behavior: Literal["steer", "followUp"] | None = None
-    budget: Budget | None = None
-    setup: Setup = _UNCHANGED
-    new: bool = False
-    allow: tuple[str, ...] = ()
-    shown: Shown = "view"
 
 
 class NotebookSession:
@@ -103,73 +61,71 @@ class NotebookSession:
         self.name = name
         self.directory = directory
         self._runtime = runtime
-        self._create = create or _create_session
-        self._session: AgentSession | None = None
-        self._setup = _UNCHANGED
-        self._opening = asyncio.Lock()
-        self._introduced = ""
-        self._is_answering = False
-        self._stopping: Callable[[], None] | None = None
         self._subscribers: list[Callable[[SessionEvent], None]] = []
+        self._conversation = Conversation(directory, runtime, create=create, tell=self._tell)
 
     # --- what there is to see
 
     @property
+    def _session(self) -> "AgentSession | None":
+        return self._conversation.session
+
+    @property
     def messages(self) -> tuple[Message, ...]:
         """The conversation so far."""
-        return self._session.messages if self._session else ()
+        return s.messages if (s := self._session) else ()
 
     @property
     def turns(self) -> tuple[Turn, ...]:
         """The turns of the conversation: an answer each, and what its tools did."""
-        return self._session.turns if self._session else ()
+        return s.turns if (s := self._session) else ()
 
     @property
     def runs(self) -> tuple[RunResult, ...]:
         """The runs since the kernel started, or since the conversation began."""
-        return self._session.runs if self._session else ()
+        return s.runs if (s := self._session) else ()
 
     @property
     def events(self) -> EventLog:
         """What happened, in order; `.to_frame()` makes a data frame of it."""
-        return self._session.events if self._session else EventLog()
+        return s.events if (s := self._session) else EventLog()
 
     @property
     def requests(self) -> RequestLog:
         """What was sent to the model, byte for byte."""
-        return self._session.requests if self._session else RequestLog()
+        return s.requests if (s := self._session) else RequestLog()
 
     @property
     def state(self) -> "SessionState | None":
         """Where the session stands; None before it is first used."""
-        return self._session.state if self._session else None
+        return s.state if (s := self._session) else None
 
     @property
     def choice(self) -> "ModelChoice | None":
         """Which model answers, why, and where the text goes; None before it is first used."""
-        return self._session.choice if self._session else None
+        return s.choice if (s := self._session) else None
 
     @property
     def is_running(self) -> bool:
         """Whether a run goes on."""
-        return self._session is not None and self._session.is_running
+        return s.is_running if (s := self._session) else False
 
     def __repr__(self) -> str:
-        if self._session is None:
+        if self.choice is None:
             return f"<NotebookSession {self.name}, not used yet, in {self.directory}>"
         doing = "running" if self.is_running else "idle"
-        model = self._session.model.key
+        model = self.choice.model.key
         runs = len(self.runs)
         return f"<NotebookSession {self.name}: {model} in {self.directory}, {doing}, {runs} runs>"
 
     def describe(self) -> str:
         """Return where things stand and how to ask, in Markdown."""
-        if self._session is None:
+        if (choice := self.choice) is None:
             who = "No model was asked yet."
         else:
-            choice = self._session.choice
-            who = f"**{choice.model.key}** answers {_because(choice)}."
-        runs = "no runs yet" if not self.runs else f"{len(self.runs)} runs"
+            who = f"**{choice.model.key}** answers {because(choice)}."
+        count = len(self.runs)
+        runs = f"{count} run" if count == 1 else f"{count or 'no'} runs"
         doing = "a run is going on" if self.is_running else "idle"
         return (
             f"{who}\n\nSession `{self.name}` in `{self.directory}`: {runs}, {doing}.\n\n"
@@ -212,8 +168,10 @@ class NotebookSession:
     def ask(self, question: Question) -> Handle[RunResult]:
         """Ask a question with all that goes with it; see `prompt`."""
         cell = output_of_this_cell(get_ipython())
-        future = self._runtime.thread.submit(self._answer(question, cell))
-        handle = Handle(future, "The run", stop=lambda: self._post(self._stop_run, future))
+        thread, conversation = self._runtime.thread, self._conversation
+        future = thread.submit(conversation.answer(question, cell))
+        stop = partial(thread.post, conversation.stop_run, future)
+        handle = Handle(future, "The run", stop=stop)
         self._runtime.drawn.note(cell.cell, handle)
         return handle
 
@@ -231,19 +189,19 @@ class NotebookSession:
 
     def abort(self) -> Handle[None]:
         """Stop the run, if there is one; the handle is done when it has settled."""
-        return self._handle(self._abort(), "Stopping")
+        return self._handle(self._conversation.abort(), "Stopping")
 
     def wait_for_idle(self) -> Handle[None]:
         """Wait until no run goes on."""
-        return self._handle(self._idle(), "Waiting")
+        return self._handle(self._conversation.wait_for_idle(), "Waiting")
 
     def open(self) -> Handle["ModelChoice"]:
         """Make the session ready without asking anything."""
-        return self.change(_UNCHANGED)
+        return self.change(UNCHANGED)
 
     def new(self) -> Handle["ModelChoice"]:
         """Begin a new conversation with the same model and tools; the old one stays on disk."""
-        return self.change(_UNCHANGED, new=True)
+        return self.change(UNCHANGED, new=True)
 
     def set_model(self, name: str) -> Handle["ModelChoice"]:
         """Use another model from the next prompt on."""
@@ -257,9 +215,13 @@ class NotebookSession:
         """Choose the tools the model may call from the next prompt on."""
         return self.change(Setup(tools=tuple(names)))
 
+    def set_allowed(self, names: Collection[str]) -> Handle[None]:
+        """Choose the effects and tools that need no asking from now on, for instance "write"."""
+        return self._handle(self._conversation.allow(tuple(names)), "The change")
+
     def change(self, setup: Setup, *, new: bool = False) -> Handle["ModelChoice"]:
         """Change what a setup says, in a new conversation if asked; gives the model's choice."""
-        return self._handle(self._changed(setup, new=new), "The change")
+        return self._handle(self._conversation.change(setup, new=new), "The change")
 
     def subscribe(self, callback: Callable[[SessionEvent], None]) -> Callable[[], None]:
         """Call `callback` with every event, on the agent thread; return how to stop that."""
@@ -268,194 +230,20 @@ class NotebookSession:
 
     def dispose(self) -> Handle[None]:
         """Stop what is running and let go of files and connections; the next prompt reopens."""
-        return self._handle(self._close(), "Closing the session")
-
-    # --- on the caller's thread
+        return self._handle(self._conversation.close(), "Closing the session")
 
     def _handle(self, coroutine: Coroutine[Any, Any, T], what: str) -> Handle[T]:
         return Handle(self._runtime.thread.submit(coroutine), what)
 
     def _soon(self, act: Callable[["AgentSession"], T], what: str) -> Handle[T]:
         async def when_ready() -> T:
-            return act(await self._ready(_UNCHANGED))
+            return act(await self._conversation.ready(UNCHANGED))
 
         return self._handle(when_ready(), what)
-
-    def _post(self, callback: Callable[..., object], *arguments: object) -> None:
-        self._runtime.thread.post(callback, *arguments)
-
-    # --- on the agent thread
-
-    async def _answer(self, question: Question, cell: CellOutput) -> RunResult:
-        if self._is_answering:
-            return await self._queue(question)
-        self._is_answering = True
-        try:
-            if question.new:
-                await self._begin(question.setup)
-            session = await self._ready(question.setup)
-            result = await self._run(session, question, cell)
-        finally:
-            self._is_answering = False
-        self._runtime.drawn.note(cell.cell, result)
-        return _unless_failed(result)
-
-    async def _run(
-        self, session: "AgentSession", question: Question, cell: CellOutput
-    ) -> RunResult:
-        """Run a question with what is allowed for it, in a view that ends with it."""
-        _check_allowed(question.allow, session)
-        view = await attach(self._scene(question, session), cell, question.shown, self._runtime)
-        self._stopping = view.stopping
-        session.set_allowed(question.allow)
-        unsubscribe = session.subscribe(view.push)
-        try:
-            result = await session.prompt(
-                question.text, images=question.images, budget=question.budget
-            )
-        finally:
-            unsubscribe()
-            session.set_allowed(())
-            self._stopping = None
-            view.end(session.runs[-1] if session.runs else None)
-        if question.shown != "nothing":
-            self._introduced = session.model.key
-        return result
-
-    def _scene(self, question: Question, session: "AgentSession") -> Scene:
-        """Set the scene for a run; the model is introduced once, and again after a change."""
-        model = session.model
-        notes: tuple[str, ...] = ()
-        if model.key != self._introduced:
-            notes = (f"{model.key} answers {_because(session.choice)}.", *session.reports)
-        # a model that is none has a name that says so
-        note = model.name if model.provider == "demo" else ""
-        return Scene(question.text, model.key, note, notes, self._stop_now)
-
-    async def _queue(self, question: Question) -> RunResult:
-        session = self._session
-        if question.streaming_behavior is None or session is None or not session.is_running:
-            raise AgentRunError(_BUSY)
-        result = await session.prompt(
-            question.text,
-            images=question.images,
-            streaming_behavior=question.streaming_behavior,
-        )
-        return _unless_failed(result)
-
-    def _stop_run(self, future: "Future[RunResult]") -> None:
-        """Stop the run of `future`, or what is done before there is one."""
-        if self._session is None or not self._session.is_running:
-            future.cancel()
-            return
-        self._stop_now()
-
-    def _stop_now(self) -> None:
-        if self._session is not None and self._session.is_running:
-            if self._stopping:
-                self._stopping()
-            self._session.abort_soon()
-
-    async def _ready(self, setup: Setup) -> "AgentSession":
-        """Return the session, opened if need be and changed to what is asked for."""
-        async with self._opening:
-            if self._session is None:
-                return await self._open(setup)
-            session = self._session
-            if setup.model is not None:
-                session.set_model(setup.model)
-            if setup.thinking is not None:
-                session.set_thinking_level(_thinking_level(setup.thinking))
-            if setup.tools is not None:
-                session.set_tools(setup.tools)
-            self._setup = setup.over(self._setup)
-            return session
-
-    async def _open(self, setup: Setup) -> "AgentSession":
-        from agent_nb.session.create import SessionOptions
-
-        setup = setup.over(self._setup)
-        session = await self._create(
-            SessionOptions(
-                cwd=self.directory,
-                model=setup.model,
-                thinking=setup.thinking,
-                tools=setup.tools,
-                all_tools=True,
-                gate="notebook",
-            )
-        )
-        session.subscribe(self._tell)
-        self._session, self._setup = session, setup
-        return session
-
-    async def _begin(self, setup: Setup = _UNCHANGED) -> None:
-        """Put a new conversation in the place of the old one, if it can be opened."""
-        if self.is_running:
-            raise AgentRunError(_BUSY)
-        async with self._opening:
-            old = self._session
-            await self._open(setup)
-        if old is not None:
-            await old.dispose()
-
-    async def _changed(self, setup: Setup, *, new: bool) -> "ModelChoice":
-        if new:
-            await self._begin(setup)
-        return (await self._ready(_UNCHANGED if new else setup)).choice
-
-    async def _abort(self) -> None:
-        self._stop_now()
-        await self._idle()
-
-    async def _idle(self) -> None:
-        if self._session is not None:
-            await self._session.wait_for_idle()
-
-    async def _close(self) -> None:
-        if self._session is not None:
-            session, self._session = self._session, None
-            await session.dispose()
 
     def _tell(self, event: SessionEvent) -> None:
         for callback in tuple(self._subscribers):
             callback(event)
-
-
-async def _create_session(options: "SessionOptions") -> "AgentSession":
-    from agent_nb.session.create import create_session
-
-    return await create_session(options)
-
-
-def _because(choice: "ModelChoice") -> str:
-    return f"because {choice.reason}; {choice.destination}"
-
-
-def _thinking_level(name: str) -> ThinkingLevel:
-    for level in THINKING_LEVELS:
-        if level == name:
-            return level
-    raise AgentUsageError(
-        f"There is no thinking level {name!r}. There are: {', '.join(THINKING_LEVELS)}."
-    )
-
-
-def _unless_failed(result: RunResult) -> RunResult:
-    if result.outcome == "error":
-        raise AgentRunError(result.error or "The model gave no answer.", result=result)
-    if result.outcome == "stopped":
-        raise AgentRunError("The run was stopped.", result=result)
-    return result
-
-
-def _check_allowed(names: Collection[str], session: "AgentSession") -> None:
-    known = ["all", *Effect, *(tool.name for tool in session.tools)]
-    for name in names:
-        if name not in known:
-            raise AgentUsageError(
-                f"--allow {name}: there is no such tool or effect. There are: {', '.join(known)}."
-            )
 
 
 def session(name: str = DEFAULT_NAME, *, directory: str | Path | None = None) -> NotebookSession:
@@ -470,10 +258,9 @@ def session(name: str = DEFAULT_NAME, *, directory: str | Path | None = None) ->
         AgentUsageError: If the session works in another directory already.
     """
     shell = get_ipython()
-    names = shell.user_ns if shell else {}
     found = RUNTIME.sessions.get(name)
     if found is None or directory is not None:
-        where = notebook_directory(names, os.environ, explicit=directory)
+        where = _directory(shell.user_ns if shell else {}, directory)
         if found is not None and found.directory != where:
             raise AgentUsageError(
                 f"Session {name!r} works in {found.directory}. For {where} use another name: "
@@ -483,3 +270,10 @@ def session(name: str = DEFAULT_NAME, *, directory: str | Path | None = None) ->
     if shell:
         show_results_well(shell, RUNTIME.drawn)
     return found
+
+
+def _directory(names: Mapping[str, Any], explicit: str | Path | None) -> Path:
+    try:
+        return notebook_directory(names, os.environ, explicit=explicit)
+    except ConfigError as error:
+        raise shown_as_line(error) from error.__cause__

@@ -18,7 +18,8 @@ TIMEOUT_S = 30.0
 
 SETUP = """
 import dataclasses, agent_nb
-from agent_nb.kernel.notebook_session import NotebookSession, Question
+from agent_nb.kernel.conversation import Question
+from agent_nb.kernel.notebook_session import NotebookSession
 from agent_nb.kernel.runtime import RUNTIME
 from agent_nb.providers.scripted import (
     SCRIPTED_MODEL, ScriptedProvider, breaks_off, calls, fails, says,

@@ -88,8 +88,9 @@ def test_loading_and_asking_needs_no_page(shell: Any, play: Any, cell: str) -> N
 
 def test_background_gives_a_handle_at_once(shell: Any, play: Any) -> None:
     play(says("slow answer", chunk=1, delay_s=0.01))
-    handle = run(shell, "%agent --background --quiet hi")
+    handle = run(shell, "%agent --background --quiet --output kept hi")
     assert not handle.done()
+    assert shell.user_ns["kept"] is handle
     assert handle.result().text == "slow answer"
 
 
@@ -123,7 +124,7 @@ def test_the_session_is_usable_after_a_failure(shell: Any, play: Any) -> None:
         ("%agent --modle x hi", "AgentUsageError: There is no option --modle; the nearest is"),
         ("%agent --model nobody/nothing hi", "ConfigError: "),
         ("%agent --tools read,banana hi", "ConfigError: There is no tool 'banana'."),
-        ("%agent --allow banana hi", "AgentUsageError: --allow banana: there is no such tool"),
+        ("%agent --allow banana hi", "AgentUsageError: allow banana: there is no such tool"),
         ("%agent --max-cost 1 --model ollama/any hi", "ConfigError: The prices of ollama/any"),
         ("# comment\n%%agent\nhi", "AgentUsageError: %%agent must be the first line"),
     ],
