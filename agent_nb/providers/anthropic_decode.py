@@ -1,6 +1,7 @@
 """Answers of the Anthropic Messages API, as events."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from agent_nb.core.events import (
@@ -19,6 +20,7 @@ from agent_nb.core.events import (
 )
 from agent_nb.core.messages import StopReason, Usage
 from agent_nb.providers.failures import error_text, readable
+from agent_nb.providers.lenient import items, mapping, text, whole
 from agent_nb.providers.replay import encode, new_call_id
 from agent_nb.providers.sse import Frame, payload
 
@@ -37,14 +39,14 @@ _COUNTS = (
 )
 
 
+@dataclass(slots=True)
 class _Block:
-    """A block being streamed."""
+    """A block being streamed; `given_input` are arguments that came with its start."""
 
-    def __init__(self, content_index: int, kind: str, given_input: Any = None) -> None:
-        self.content_index = content_index
-        self.kind = kind
-        self.given_input = given_input
-        self.signature = ""
+    content_index: int
+    kind: str
+    given_input: Mapping[str, Any]
+    signature: str = ""
 
 
 class AnthropicDecoder:
@@ -62,7 +64,7 @@ class AnthropicDecoder:
         self.ignored_count = 0
         self._model_id = model_id
         self._new_id = new_id
-        self._open: dict[Any, _Block] = {}
+        self._open: dict[int | None, _Block] = {}
         self._block_count = 0
         self._counts: dict[str, int] = {}
         self._finish: Finish | None = None
@@ -103,14 +105,14 @@ class AnthropicDecoder:
         """Take an answer that came in one piece although a stream was asked for."""
         message = _parsed(body)
         if not isinstance(message, dict):
-            text = readable(body.decode("utf-8", "replace"))
-            self.failure = f"This is no model server's answer; is the base URL right? {text}"
+            page = readable(body.decode("utf-8", "replace"))
+            self.failure = f"This is no model server's answer; is the base URL right? {page}"
             return
         if message.get("type") != "message":
             self.failure = error_text(message)
             return
         self._event({"type": "message_start", "message": message}, events)
-        for index, block in enumerate(message.get("content") or ()):
+        for index, block in enumerate(items(message.get("content"))):
             start = {"type": "content_block_start", "index": index, "content_block": block}
             self._event(start, events)
             self._event({"type": "content_block_stop", "index": index}, events)
@@ -124,9 +126,9 @@ class AnthropicDecoder:
             case "content_block_start":
                 self._block_start(event, events)
             case "content_block_stop":
-                self._block_stop(event.get("index"), events)
+                self._block_stop(whole(event.get("index")), events)
             case "message_start":
-                self._message_start(_object(event.get("message")), events)
+                self._message_start(mapping(event.get("message")), events)
             case "message_delta":
                 self._message_delta(event, events)
             case "message_stop":
@@ -143,80 +145,76 @@ class AnthropicDecoder:
         self._event_count += 1
 
     def _message_start(self, message: Mapping[str, Any], events: list[ProviderEvent]) -> None:
-        model = message.get("model")
-        other_model = model if model != self._model_id else None
-        events.append(ResponseInfo(message.get("id") or None, other_model or None))
-        self._count(message.get("usage"), events)
+        response_id, model = text(message.get("id")), text(message.get("model"))
+        other_model = model if model != self._model_id else ""
+        events.append(ResponseInfo(response_id or None, other_model or None))
+        self._count(mapping(message.get("usage")), events)
 
     def _block_start(self, event: Mapping[str, Any], events: list[ProviderEvent]) -> None:
-        start = _object(event.get("content_block"))
-        index, kind = self._block_count, start.get("type")
-        block = _Block(index, str(kind), start.get("input"))
-        match kind:
+        start, index = mapping(event.get("content_block")), self._block_count
+        block = _Block(index, text(start.get("type")), mapping(start.get("input")))
+        match block.kind:
             case "text":
                 events.append(TextStart(index))
-                if start.get("text"):
-                    events.append(TextDelta(index, start["text"]))
+                self._add(block, "text", start, events)
             case "thinking":
                 events.append(ThinkingStart(index))
-                if start.get("thinking"):
-                    events.append(ThinkingDelta(index, start["thinking"]))
-                self._sign(block, start.get("signature"), events)
+                self._add(block, "thinking", start, events)
+                self._sign(block, text(start.get("signature")), events)
             case "redacted_thinking":
-                events.append(ThinkingStart(index, redacted=True, signature=start.get("data")))
+                secret = text(start.get("data"))
+                events.append(ThinkingStart(index, redacted=True, signature=secret))
             case "tool_use":
-                call_id = start.get("id") or self._new_id()
-                events.append(ToolCallStart(index, call_id, start.get("name") or ""))
+                call_id = text(start.get("id")) or self._new_id()
+                events.append(ToolCallStart(index, call_id, text(start.get("name"))))
             case _:
                 self.ignored_count += 1
                 return
-        self._open[event.get("index")] = block
+        self._open[whole(event.get("index"))] = block
         self._block_count += 1
 
     def _delta(self, event: Mapping[str, Any], events: list[ProviderEvent]) -> None:
-        block = self._open.get(event.get("index"))
-        delta = event.get("delta")
-        if block is None or not isinstance(delta, dict):
-            self.ignored_count += 1
-            return
-        kind = delta.get("type")
-        if kind == "text_delta" and block.kind == "text":
-            if text := delta.get("text"):
-                events.append(TextDelta(block.content_index, text))
-            return
-        match kind, block.kind:
-            case "input_json_delta", "tool_use":
-                block.given_input = block.given_input if not delta.get("partial_json") else None
-                text = delta.get("partial_json") or ""
-                events.append(ToolCallDelta(block.content_index, text))
-            case "thinking_delta", "thinking":
-                if text := delta.get("thinking"):
-                    events.append(ThinkingDelta(block.content_index, text))
-            case "signature_delta", "thinking":
-                self._sign(block, delta.get("signature"), events)
+        block, delta = self._open.get(whole(event.get("index"))), mapping(event.get("delta"))
+        match delta.get("type"), block:
+            case "text_delta", _Block(kind="text"):
+                self._add(block, "text", delta, events)
+            case "input_json_delta", _Block(kind="tool_use"):
+                if piece := text(delta.get("partial_json")):
+                    block.given_input = {}
+                events.append(ToolCallDelta(block.content_index, piece))
+            case "thinking_delta", _Block(kind="thinking"):
+                self._add(block, "thinking", delta, events)
+            case "signature_delta", _Block(kind="thinking"):
+                self._sign(block, text(delta.get("signature")), events)
             case _:
                 self.ignored_count += 1
 
-    def _sign(self, block: _Block, piece: Any, events: list[ProviderEvent]) -> None:
-        if isinstance(piece, str) and piece:
+    def _add(
+        self, block: _Block, key: str, source: Mapping[str, Any], events: list[ProviderEvent]
+    ) -> None:
+        if piece := text(source.get(key)):
+            kind = TextDelta if key == "text" else ThinkingDelta
+            events.append(kind(block.content_index, piece))
+
+    def _sign(self, block: _Block, piece: str, events: list[ProviderEvent]) -> None:
+        if piece:
             block.signature += piece
             events.append(Signature(block.content_index, block.signature))
 
-    def _block_stop(self, index: Any, events: list[ProviderEvent]) -> None:
+    def _block_stop(self, index: int | None, events: list[ProviderEvent]) -> None:
         block = self._open.pop(index, None)
         if block is None:
             return
         if block.given_input:  # the arguments came whole, with the start of the block
-            text = encode(block.given_input).decode()
-            events.append(ToolCallDelta(block.content_index, text))
+            arguments = encode(block.given_input).decode()
+            events.append(ToolCallDelta(block.content_index, arguments))
         events.append(BlockEnd(block.content_index))
 
     def _message_delta(self, event: Mapping[str, Any], events: list[ProviderEvent]) -> None:
-        delta = _object(event.get("delta"))
-        reason = delta.get("stop_reason")
-        if reason:
-            self._finish = _finish(str(reason), _object(delta.get("stop_details")))
-        self._count(event.get("usage"), events)
+        delta = mapping(event.get("delta"))
+        if reason := text(delta.get("stop_reason")):
+            self._finish = _finish(reason, mapping(delta.get("stop_details")))
+        self._count(mapping(event.get("usage")), events)
 
     def _message_stop(self, events: list[ProviderEvent]) -> None:
         for index in list(self._open):
@@ -227,17 +225,14 @@ class AnthropicDecoder:
         events.append(self._finish)
         self.has_ended = True
 
-    def _count(self, usage: Any, events: list[ProviderEvent]) -> None:
+    def _count(self, usage: Mapping[str, Any], events: list[ProviderEvent]) -> None:
         """Take in counts; what is not repeated stays as it was."""
-        if not isinstance(usage, dict):
+        if not usage:
             return
-        details = _object(usage.get("output_tokens_details"))
-        for name, count in (*usage.items(), *details.items()):
-            if isinstance(count, int | float):
-                self._counts[name] = int(count)
-        self._report(events)
-
-    def _report(self, events: list[ProviderEvent]) -> None:
+        details = mapping(usage.get("output_tokens_details"))
+        for name, value in (*usage.items(), *details.items()):
+            if (count := whole(value)) is not None:
+                self._counts[name] = count
         fresh, output, read, written = (self._counts.get(name, 0) for name in _COUNTS)
         total = fresh + output + read + written
         reasoning = self._counts.get("thinking_tokens")
@@ -248,10 +243,10 @@ def _finish(reason: str, details: Mapping[str, Any]) -> Finish:
     known = _STOP_REASONS.get(reason)
     if known:
         return Finish(known, reason)
-    why = details.get("explanation")
-    if not isinstance(why, str):
-        why = "The model refused to answer" if reason == "refusal" else None
-    return Finish("error", reason, why or f"The server ended the answer: stop_reason {reason}")
+    why = text(details.get("explanation"))
+    if reason == "refusal":
+        return Finish("error", reason, why or "The model refused to answer")
+    return Finish("error", reason, f"The server ended the answer: stop_reason {reason}")
 
 
 def _parsed(data: bytes) -> Any:
@@ -259,7 +254,3 @@ def _parsed(data: bytes) -> Any:
         return payload(data)
     except ValueError:
         return None
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}

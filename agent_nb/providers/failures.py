@@ -73,7 +73,8 @@ def refusal(
 ) -> ProviderError:
     """Make the error for an answer that is no success: `STATUS: body`."""
     text = f"{status}: {readable(body) or '(no body)'}"
-    if location := headers.get("location"):
+    location = headers.get("location") if 300 <= status < 400 else None
+    if location:
         text = f"{status}: the server sends us on to {location}; use that as the model's base URL"
     return failure(text, status=status, retry_after_s=retry_after_s(headers), secrets=secrets)
 

@@ -78,6 +78,9 @@ class Http:
             client = self._client(httpx.URL(url))
             request = client.build_request("POST", url, headers=headers, content=body)
             response = await signal.guard(client.send(request, stream=True))
+        except (httpx.LocalProtocolError, UnicodeEncodeError):
+            # What httpx says quotes the header, that is the key.
+            raise failure("A header, the key perhaps, has characters that none may have") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise self._unreachable(error, url, secrets) from error
         try:

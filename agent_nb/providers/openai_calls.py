@@ -6,6 +6,7 @@ from typing import Any
 
 from agent_nb.core import json_text
 from agent_nb.core.events import ProviderEvent, ToolCallDelta, ToolCallStart
+from agent_nb.providers.lenient import mapping, text, whole
 
 
 @dataclass(slots=True)
@@ -51,10 +52,9 @@ class CallFragments:
         self, fragment: Mapping[str, Any], content_index: int, events: list[ProviderEvent]
     ) -> int:
         """Take a fragment; return 1 if it begins a call, which then is block `content_index`."""
-        function = fragment.get("function")
-        function = function if isinstance(function, dict) else {}
-        name, arguments = function.get("name") or "", _text(function.get("arguments"))
-        call_id, index = fragment.get("id") or "", fragment.get("index")
+        function = mapping(fragment.get("function"))
+        name, arguments = text(function.get("name")), _arguments(function.get("arguments"))
+        call_id, index = text(fragment.get("id")), whole(fragment.get("index"))
         call = self._known(call_id, index, name, arguments)
         is_new = call is None
         if call is None:
@@ -98,8 +98,6 @@ class CallFragments:
         return None if begins else candidate
 
 
-def _text(arguments: Any) -> str:
+def _arguments(value: Any) -> str:
     """Arguments should be JSON text; some servers send the object itself."""
-    if arguments is None or isinstance(arguments, str):
-        return arguments or ""
-    return json_text.dumps(arguments).decode()
+    return json_text.dumps(value).decode() if isinstance(value, dict) else text(value)

@@ -20,6 +20,7 @@ from agent_nb.core.events import (
 )
 from agent_nb.core.messages import StopReason, Usage
 from agent_nb.providers.failures import error_text, readable
+from agent_nb.providers.lenient import items, mapping, text, whole
 from agent_nb.providers.openai_calls import CallFragments
 from agent_nb.providers.openai_encode import REASONING_FIELDS
 from agent_nb.providers.openai_reasoning import ReasoningDetails
@@ -107,41 +108,40 @@ class ChatDecoder:
         if _is_json(body):
             self._chunk(payload(body), events, is_error=False)
         else:
-            text = readable(body.decode("utf-8", "replace"))
-            self.failure = f"This is no model server's answer; is the base URL right? {text}"
+            page = readable(body.decode("utf-8", "replace"))
+            self.failure = f"This is no model server's answer; is the base URL right? {page}"
 
     def _chunk(self, chunk: Any, events: list[ProviderEvent], *, is_error: bool) -> None:
         if not isinstance(chunk, dict):
             self.ignored_count += 1
             return
-        choices = chunk.get("choices")
-        choice = choices[0] if choices and isinstance(choices, list) else None
-        if is_error or chunk.get("error") or (choices is None and _is_bare_error(chunk)):
+        choices = items(chunk.get("choices"))
+        is_bare_error = "choices" not in chunk and isinstance(chunk.get("message"), str)
+        if is_error or chunk.get("error") or is_bare_error:
             self.failure = error_text(chunk)
             return
         self._chunk_count += 1
         if not self._is_introduced:
             self._introduce(chunk, events)
-        if isinstance(choice, dict):
-            self._choice(choice, events)
-        if usage := chunk.get("usage"):
-            events.append(UsageReport(_usage(_object(usage))))
+        if choices:
+            self._choice(mapping(choices[0]), events)
+        if usage := mapping(chunk.get("usage")):
+            events.append(UsageReport(_usage(usage)))
 
     def _choice(self, choice: Mapping[str, Any], events: list[ProviderEvent]) -> None:
-        delta = choice.get("delta") or choice.get("message")
-        if isinstance(delta, dict):
+        if delta := mapping(choice.get("delta") or choice.get("message")):
             self._delta(delta, events)
-        if reason := choice.get("finish_reason"):
-            self._finish_reason = str(reason)
+        if reason := text(choice.get("finish_reason")):
+            self._finish_reason = reason
             self.is_whole = True
-        if usage := choice.get("usage"):
-            events.append(UsageReport(_usage(_object(usage))))
+        if usage := mapping(choice.get("usage")):
+            events.append(UsageReport(_usage(usage)))
 
     def _introduce(self, chunk: Mapping[str, Any], events: list[ProviderEvent]) -> None:
-        model = chunk.get("model")
-        other_model = model if model != self._model_id else None
-        if chunk.get("id") or other_model:
-            events.append(ResponseInfo(chunk.get("id") or None, other_model or None))
+        response_id, model = text(chunk.get("id")), text(chunk.get("model"))
+        other_model = model if model != self._model_id else ""
+        if response_id or other_model:
+            events.append(ResponseInfo(response_id or None, other_model or None))
             self._is_introduced = True
 
     def _delta(self, delta: Mapping[str, Any], events: list[ProviderEvent]) -> None:
@@ -156,41 +156,39 @@ class ChatDecoder:
             if not isinstance(content, str):
                 content = self._parts(content, events)
             self._content(content, events)
-        for fragment in delta.get("tool_calls") or ():
+        for fragment in items(delta.get("tool_calls")):
             self._flush_tags(events)
-            if isinstance(fragment, dict):
-                self._block_count += self._calls.feed(fragment, self._block_count, events)
+            self._block_count += self._calls.feed(mapping(fragment), self._block_count, events)
 
     def _parts(self, parts: Any, events: list[ProviderEvent]) -> str:
         """Take content that comes as a list of blocks, thinking among them."""
         blocks = parts if isinstance(parts, list) else [parts]
         for block in blocks:
-            if isinstance(block, dict) and block.get("thinking"):
-                self._think(_text_of(block["thinking"]), events)
+            self._think(_text_of(mapping(block).get("thinking")), events)
         return _text_of(blocks)
 
-    def _content(self, text: str, events: list[ProviderEvent]) -> None:
+    def _content(self, content: str, events: list[ProviderEvent]) -> None:
         if not self._tags.is_past:
-            thinking, text = self._tags.feed(text)
+            thinking, content = self._tags.feed(content)
             self._think(thinking, events)
-        self._say(text, events)
+        self._say(content, events)
 
     def _flush_tags(self, events: list[ProviderEvent]) -> None:
-        thinking, text = self._tags.flush()
+        thinking, content = self._tags.flush()
         self._think(thinking, events)
-        self._say(text, events)
+        self._say(content, events)
 
-    def _say(self, text: str, events: list[ProviderEvent]) -> None:
-        if not text:
+    def _say(self, content: str, events: list[ProviderEvent]) -> None:
+        if not content:
             return
         if self._text is None:
             self._text = self._start(events)
             events.append(TextStart(self._text))
-        events.append(TextDelta(self._text, text))
+        events.append(TextDelta(self._text, content))
 
-    def _think(self, text: str, events: list[ProviderEvent]) -> None:
-        if text:
-            events.append(ThinkingDelta(self._open_thinking("", events), text))
+    def _think(self, thinking: str, events: list[ProviderEvent]) -> None:
+        if thinking:
+            events.append(ThinkingDelta(self._open_thinking("", events), thinking))
 
     def _open_thinking(self, field: str, events: list[ProviderEvent]) -> int:
         """Return the thinking block; `field` is where it comes in, and goes back to."""
@@ -244,35 +242,26 @@ def _is_json(data: bytes) -> bool:
 
 def _text_of(value: Any) -> str:
     """Return text that may come as a string or as blocks."""
-    if isinstance(value, str):
-        return value
     if isinstance(value, list):
         return "".join(_text_of(item) for item in value)
-    return _text_of(value.get("text")) if isinstance(value, dict) else ""
+    return text(value) or text(mapping(value).get("text"))
 
 
 def _usage(usage: Mapping[str, Any]) -> Usage:
     """Read token counts; servers put what came from a cache in three places."""
-    prompt = _object(usage.get("prompt_tokens_details"))
-    details = _object(usage.get("completion_tokens_details"))
-    read = _first(prompt, "cached_tokens") or _first(
+    prompt = mapping(usage.get("prompt_tokens_details"))
+    details = mapping(usage.get("completion_tokens_details"))
+    read = _count(prompt, "cached_tokens") or _count(
         usage, "prompt_cache_hit_tokens", "cached_tokens"
     )
-    written = _first(prompt, "cache_write_tokens")
-    fresh = max(0, _first(usage, "prompt_tokens") - read - written)
-    output = _first(usage, "completion_tokens")
-    reasoning = _first(details, "reasoning_tokens") or _first(usage, "reasoning_tokens")
+    written = _count(prompt, "cache_write_tokens")
+    fresh = max(0, _count(usage, "prompt_tokens") - read - written)
+    output = _count(usage, "completion_tokens")
+    reasoning = _count(details, "reasoning_tokens") or _count(usage, "reasoning_tokens")
     total = fresh + output + read + written
     return Usage(fresh, output, read, written, total, reasoning or None)
 
 
-def _first(counts: Mapping[str, Any], *names: str) -> int:
-    return next((int(counts[n]) for n in names if isinstance(counts.get(n), int | float)), 0)
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _is_bare_error(chunk: Mapping[str, Any]) -> bool:
-    return isinstance(chunk.get("message"), str)
+def _count(counts: Mapping[str, Any], *names: str) -> int:
+    """Return the first of these counts that is there."""
+    return next((n for name in names if (n := whole(counts.get(name))) is not None), 0)

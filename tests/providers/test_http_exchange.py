@@ -269,6 +269,16 @@ async def test_the_models_headers_win_over_ours() -> None:
     assert headers[0]["user-agent"] == "mine"
 
 
+@pytest.mark.parametrize("key", ["pasted-with-line-end\n", "not-ascii-ä"])
+async def test_a_key_that_cannot_be_sent_is_not_shown(key: str) -> None:
+    async with serving(lambda _reader, _writer: asyncio.sleep(0)) as model:
+        provider = OpenAICompletions(api_key=key)
+        with pytest.raises(ProviderError, match="A header, the key perhaps") as caught:
+            await ask(provider, request(model))
+        assert key.strip() not in f"{caught.value} {caught.value.__cause__}"
+        await provider.close()
+
+
 # --- bodies
 
 
