@@ -225,10 +225,12 @@ def _units(text: str) -> int:
 
 def _announcement(before: ViewState, after: ViewState) -> str:
     """Say in a sentence what a listener should hear: not every step, but tools and ends."""
+    same_turn = before.now.number == after.now.number
+    old = [card.status for card in _cards(before)] if same_turn else []
     sentences = [
         _safe(f"{card.name}: {result_note(card, after.say)}", after)
-        for card, old in zip(_cards(after), _cards(before), strict=False)
-        if card.status == "error" and old.status != "error"
+        for at, card in enumerate(_cards(after))
+        if card.status == "error" and old[at : at + 1] != ["error"]
     ]
     if after.phase != before.phase and after.phase in _ANNOUNCED:
         sentences.append(_safe(phase_sentence(after.transcript, after.say), after))
