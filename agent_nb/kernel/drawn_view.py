@@ -81,6 +81,7 @@ class DrawnView:
         self._secrets = secret_values(os.environ)
         self._widget: AgentView | None = None
         self._has_ended = False
+        self._was_met = False
         self._timer: asyncio.TimerHandle | None = None
         state = start_view(
             scene.question,
@@ -119,11 +120,13 @@ class DrawnView:
             why = "" if result.outcome == "stopped" else result.error or ""
             self._feed.push(RunEnded(result.outcome, result.duration_s, why))
         self._has_ended = True
-        self._met()
+        self._stop_waiting()
         self._feed.close()
         if self._widget is not None:
             self._cell.update(self._bundle())
             self._runtime.keep_open(self)
+        if self._cell.audience == "page" and not (self._was_met or self._cell.is_in_notebook):
+            self._cell.show(self._bundle())  # a console has not changed what it showed first
 
     def close(self) -> None:
         """Let go of the widget; a page that still shows it says so."""
@@ -154,14 +157,15 @@ class DrawnView:
     def _obey(self, command: Command) -> None:
         match command:
             case Hello():
-                self._met()
+                self._was_met = True
+                self._stop_waiting()
                 self._send(self._feed.snapshot())
             case Stop() if not self._has_ended:
                 self._scene.stop()
             case _:
                 pass
 
-    def _met(self) -> None:
+    def _stop_waiting(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -177,7 +181,7 @@ class DrawnView:
         state = self._feed.state
         self.close()
         self._feed = ViewFeed(state, self._snapshot, interval_s=SNAPSHOT_S)
-        if self._runtime.say_once("no page"):
+        if self._cell.is_in_notebook and self._runtime.say_once("no page"):
             self.note(_NO_PAGE)
         else:
             self._cell.update(self._bundle())

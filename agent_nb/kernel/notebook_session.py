@@ -111,12 +111,15 @@ class NotebookSession:
         return s.is_running if (s := self._session) else False
 
     def __repr__(self) -> str:
-        if self.choice is None:
+        if (choice := self.choice) is None:
             return f"<NotebookSession {self.name}, not used yet, in {self.directory}>"
-        doing = "running" if self.is_running else "idle"
-        model = self.choice.model.key
-        runs = len(self.runs)
-        return f"<NotebookSession {self.name}: {model} in {self.directory}, {doing}, {runs} runs>"
+        model, doing = choice.model.key, "running" if self.is_running else "idle"
+        return f"<NotebookSession {self.name}: {model} in {self.directory}, {doing}, {self._count}>"
+
+    @property
+    def _count(self) -> str:
+        count = len(self.runs)
+        return f"{count} run" if count == 1 else f"{count} runs"
 
     def describe(self) -> str:
         """Return where things stand and how to ask, in Markdown."""
@@ -124,11 +127,9 @@ class NotebookSession:
             who = "No model was asked yet."
         else:
             who = f"**{choice.model.key}** answers {because(choice)}."
-        count = len(self.runs)
-        runs = f"{count} run" if count == 1 else f"{count or 'no'} runs"
         doing = "a run is going on" if self.is_running else "idle"
         return (
-            f"{who}\n\nSession `{self.name}` in `{self.directory}`: {runs}, {doing}.\n\n"
+            f"{who}\n\nSession `{self.name}` in `{self.directory}`: {self._count}, {doing}.\n\n"
             "Ask with `%agent your question`, or with `%%agent` and text below it. "
             "`%agent /help` lists options and commands."
         )

@@ -24,12 +24,15 @@ class CellOutput:
         cell: The cell's number in this kernel.
         kernel: None in a terminal.
         page_has_subshell: Whether the front end has a subshell for what its widgets say.
+        is_in_notebook: Whether the front end named the cell, as those do that have cells; a
+            console may not know how to change what it has shown.
     """
 
     audience: Audience
     cell: int = 0
     kernel: Any = None
     page_has_subshell: bool = False
+    is_in_notebook: bool = True
     context: contextvars.Context = field(default_factory=contextvars.copy_context)
     display_id: str = field(default_factory=lambda: uuid.uuid4().hex)
 
@@ -58,6 +61,7 @@ def output_of_this_cell(shell: Any) -> CellOutput:
         number,
         kernel,
         page_has_subshell="subshell_id" in parent.get("header", {}),
+        is_in_notebook="cellId" in parent.get("metadata", {}),
     )
 
 

@@ -79,9 +79,20 @@ class Kernel:
         self.client = client
         self._published: list[Message] = []
 
-    def send(self, code: str, *, allow_stdin: bool = True) -> str:
-        """Send a cell and return its message id."""
-        message_id: str = self.client.execute(code, allow_stdin=allow_stdin)
+    def send(self, code: str, *, allow_stdin: bool = True, in_notebook: bool = True) -> str:
+        """Send a cell as a notebook does, or a line as a console does; return its message id."""
+        content = {
+            "code": code,
+            "silent": False,
+            "store_history": True,
+            "user_expressions": {},
+            "allow_stdin": allow_stdin,
+            "stop_on_error": True,
+        }
+        metadata = {"cellId": "a cell"} if in_notebook else {}
+        message = self.client.session.msg("execute_request", content, metadata=metadata)
+        self.client.shell_channel.send(message)
+        message_id: str = message["header"]["msg_id"]
         return message_id
 
     def finish(self, message_id: str) -> Cell:

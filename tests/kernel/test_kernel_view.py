@@ -165,6 +165,13 @@ def test_a_page_that_never_answers_gets_static_snapshots(kernel: Kernel) -> None
     assert "install" not in again["data"]["text/plain"]
 
 
+def test_a_console_is_shown_the_end_anew(kernel: Kernel) -> None:
+    line = kernel.send("play(says('The answer.'))\n%agent hi", in_notebook=False)
+    shown = kernel.finish(line).contents("display_data")
+    assert len(shown) == 2
+    assert "The answer." in shown[-1]["data"]["text/plain"]
+
+
 def test_what_a_run_shows_stays_with_its_cell(kernel: Kernel) -> None:
     kernel.forget()
     first = kernel.send("s = play(says('slow ' * 10, chunk=5, delay_s=0.1))\nh = %agent -b hi")
