@@ -90,6 +90,7 @@ class Server:
             self._process.wait(15)
         except subprocess.TimeoutExpired:
             self._process.kill()
+            self._process.wait()
         self._log.close()
 
     def _options(self) -> Sequence[str]:
