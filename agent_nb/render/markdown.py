@@ -50,8 +50,8 @@ _STYLES: Mapping[str, str] = {
 }
 _HEADING = "font-weight:600;margin:.6em 0 .4em;font-size:{size}em"
 PRE_STYLE = (
-    f"line-height:1.45;background:{SOFT};padding:8px 10px;margin:.4em 0 .8em;"
-    "border-radius:4px;overflow:auto;white-space:pre"
+    f"font-family:Menlo,Consolas,monospace;font-size:.92em;line-height:1.45;background:{SOFT};"
+    "padding:8px 10px;margin:.4em 0 .8em;border-radius:4px;overflow:auto;white-space:pre"
 )
 
 _TEXT_TAGS = {

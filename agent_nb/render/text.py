@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from html import escape
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -85,7 +86,7 @@ def _markdown_block(block: Block, say: Words) -> str:
             return tame_markdown(inert(str(block.text)).strip())
         case ThinkingBlock():
             text = str(block.text).strip() or say("thinking.hidden")
-            return _folded(_escaped(thinking_label(block, say)), _fenced(text))
+            return _folded(_html_line(thinking_label(block, say)), _fenced(text))
         case ToolCard():
             return _markdown_card(block, say)
         case UserBlock():
@@ -96,16 +97,16 @@ def _markdown_block(block: Block, say: Words) -> str:
 
 def _markdown_card(card: ToolCard, say: Words) -> str:
     arguments = arguments_of(card)
-    summary = f"<b>{_line(card.name)}</b> {_line(headline(card.name, arguments, say))}".rstrip()
+    line = _html_line(headline(card.name, arguments, say))
+    summary = f"<b>{_html_line(card.name)}</b> {line}".rstrip()
     written, _is_diff = long_arguments(card, arguments)
     texts = [text.strip("\n") for text in (written, card.refusal, card.output)]
     body = "\n\n".join(_fenced(text) for text in texts if text.strip())
-    return _folded(f"{summary} · {_line(card_note(card, say))}", body)
+    return _folded(f"{summary} · {_html_line(card_note(card, say))}", body)
 
 
 def _folded(summary: str, body: str) -> str:
-    if not body:
-        return summary
+    """Fold a body away; up to the first blank line this is HTML and not Markdown."""
     return f"<details><summary>{summary}</summary>\n\n{body}\n\n</details>"
 
 
@@ -113,6 +114,10 @@ def _fenced(text: str) -> str:
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}text\n{inert(text)}\n{fence}"
+
+
+def _html_line(text: str) -> str:
+    return escape(" ".join(inert(text).split()))
 
 
 def _line(text: str) -> str:
