@@ -26,7 +26,7 @@ class AnthropicMessages:
 
     Args:
         api_key: Sent as `x-api-key`; None for servers that want none.
-        idle_timeout_s: Longest silence of the server, in seconds; None waits for ever.
+        idle_timeout_s: Longest silence of the server, in seconds; None or 0 waits for ever.
         transport: Answers instead of the network, for tests.
     """
 

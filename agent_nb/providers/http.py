@@ -49,7 +49,7 @@ class Http:
     Redirects are not followed: key and conversation go to the host the user named and no other.
 
     Args:
-        idle_timeout_s: Longest silence, in seconds; None waits for ever.
+        idle_timeout_s: Longest silence, in seconds; None or 0 waits for ever.
         transport: Answers instead of the network, for tests.
     """
 
@@ -59,7 +59,7 @@ class Http:
         idle_timeout_s: float | None = 300,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        self._idle_timeout_s = idle_timeout_s
+        self._idle_timeout_s = idle_timeout_s or None
         self._transport = transport
         self._clients: dict[str, httpx.AsyncClient] = {}
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import httpx
 import pytest
 from request_checker import check_anthropic
 
@@ -16,9 +17,10 @@ from agent_nb.core.provider import Request, SentRequest
 from agent_nb.providers.anthropic_messages import AnthropicMessages
 
 MODEL = Model(
-    "m", "claude", "anthropic-messages", "http://[::1]:1", inputs=("text", "image"),
+    "m", "claude", "anthropic-messages", "http://server.test", inputs=("text", "image"),
     max_tokens=8192,
 )  # fmt: skip
+REFUSING = httpx.MockTransport(lambda _request: httpx.Response(400))
 THINKER = replace(MODEL, reasoning=True)
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 TOOL = {"name": "read", "description": "Read.", "parameters": SCHEMA}
@@ -41,7 +43,7 @@ async def request_of(
     sent: list[SentRequest] = []
     asked = Request(model, "Be brief.", messages, on_sent=sent.append, **more)
     with pytest.raises(ProviderError):
-        async for _ in AnthropicMessages().stream(asked, AbortSignal()):
+        async for _ in AnthropicMessages(transport=REFUSING).stream(asked, AbortSignal()):
             pass
     return sent[0]
 
@@ -54,7 +56,7 @@ async def body_of(
 
 async def test_a_plain_request_is_what_pi_sends() -> None:
     sent = await request_of(tools=[TOOL])
-    assert sent.url == "http://[::1]:1/v1/messages"
+    assert sent.url == "http://server.test/v1/messages"
     assert sent.headers["anthropic-version"] == "2023-06-01"
     assert "anthropic-beta" not in sent.headers
     assert check_anthropic(sent.body) == {
@@ -78,8 +80,8 @@ async def test_a_plain_request_is_what_pi_sends() -> None:
 
 
 async def test_a_base_url_may_end_in_v1() -> None:
-    sent = await request_of(replace(MODEL, base_url="http://[::1]:1/anthropic/v1/"))
-    assert sent.url == "http://[::1]:1/anthropic/v1/messages"
+    sent = await request_of(replace(MODEL, base_url="http://server.test/anthropic/v1/"))
+    assert sent.url == "http://server.test/anthropic/v1/messages"
 
 
 @pytest.mark.parametrize(

@@ -30,9 +30,10 @@ from agent_nb.providers.fragments import History
 from agent_nb.providers.openai_completions import OpenAICompletions
 from agent_nb.providers.replay import Unit
 
-CHAT = Model("m", "local", "openai-completions", "http://[::1]:1/v1", inputs=("text", "image"))
+CHAT = Model("m", "local", "openai-completions", "http://server.test/v1", inputs=("text", "image"))
 CLAUDE = replace(CHAT, api="anthropic-messages")
 OTHER = Model("other", "elsewhere", "openai-responses")
+REFUSING = httpx.MockTransport(lambda _request: httpx.Response(400))
 PIXEL = ImageContent("iVBORw0KGgo=", "image/png")
 TOOL = {"name": "read", "description": "Read a file.", "parameters": {"type": "object"}}
 Provider = OpenAICompletions | AnthropicMessages
@@ -54,7 +55,7 @@ def result(call_id: str, *content: ContentBlock, is_error: bool = False) -> Tool
 async def sent_by(
     provider: Provider, model: Model, messages: Sequence[Message], **more: Any
 ) -> SentRequest:
-    """Return what a provider sends; nobody listens where it goes."""
+    """Return what a provider sends; it is refused."""
     sent: list[SentRequest] = []
     asked = Request(model, "Be brief.", messages, [TOOL], on_sent=sent.append, **more)
     with pytest.raises(ProviderError):
@@ -193,7 +194,7 @@ Check = Callable[[bytes], dict[str, Any]]
 async def test_any_history_is_a_valid_request_however_it_grew(
     kind: type[Provider], model: Model, check: Check, data: st.DataObject
 ) -> None:
-    grown = kind()
+    grown = kind(transport=REFUSING)
     messages: list[Message] = [QUESTION]
     requests: list[tuple[SentRequest, bytes]] = []
     for turn in data.draw(st.lists(turns(), max_size=4)):
@@ -202,7 +203,7 @@ async def test_any_history_is_a_valid_request_however_it_grew(
             del messages[data.draw(st.integers(1, len(messages) - 1))]
         sent = await sent_by(grown, model, [*messages, QUESTION])
         check(sent.body)
-        fresh = await sent_by(kind(), model, [*messages, QUESTION])
+        fresh = await sent_by(kind(transport=REFUSING), model, [*messages, QUESTION])
         assert sent.body == fresh.body
         requests.append((sent, sent.body))
     assert all(sent.body == body for sent, body in requests), "a later request changed it"
@@ -218,7 +219,7 @@ BOTH = pytest.mark.parametrize(
 
 
 async def said_in(kind: type[Provider], model: Model, *messages: Message) -> str:
-    sent = await sent_by(kind(), model, [*messages, QUESTION])
+    sent = await sent_by(kind(transport=REFUSING), model, [*messages, QUESTION])
     check = check_chat if kind is OpenAICompletions else check_anthropic
     return json.dumps(check(sent.body)["messages"], ensure_ascii=False)
 
@@ -300,7 +301,7 @@ async def test_ids_of_the_responses_api_are_rewritten_and_stay_apart(
 async def test_the_last_answer_limit_follows_the_window(kind: type[Provider], model: Model) -> None:
     small = replace(model, context_window=20_000, max_tokens=8192)
     for characters, limit in ((1000, 8192), (35_000, 5904), (350_000, 1)):
-        sent = await sent_by(kind(), small, [UserMessage("x" * characters)])
+        sent = await sent_by(kind(transport=REFUSING), small, [UserMessage("x" * characters)])
         body = sent.json()
         got = body.get("max_tokens") or body.get("max_completion_tokens")
         assert got == pytest.approx(limit, abs=60)
@@ -330,7 +331,7 @@ async def test_what_goes_out_is_what_is_shown(
 
 
 async def test_equal_heads_are_kept_once() -> None:
-    provider = OpenAICompletions()
+    provider = OpenAICompletions(transport=REFUSING)
     first = await sent_by(provider, CHAT, [QUESTION])
     second = await sent_by(provider, CHAT, [QUESTION, QUESTION])
     assert first.head is second.head

@@ -368,6 +368,17 @@ async def test_a_silent_server_is_given_up() -> None:
         await provider.close()
 
 
+async def test_without_an_idle_timeout_a_slow_server_is_waited_for() -> None:
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(HEAD + chunk(EVENT) + chunk(END) + b"0\r\n\r\n")
+
+    async with serving(handler) as model:
+        provider = OpenAICompletions(idle_timeout_s=0)
+        assert (await ask(provider, request(model)))[-1] == Finish("stop", "stop")
+        await provider.close()
+
+
 @pytest.mark.parametrize("said", [b"", HEAD, HEAD + chunk(EVENT)], ids=["none", "head", "event"])
 async def test_an_abort_closes_the_connection_at_once(said: bytes) -> None:
     has_asked, has_gone = asyncio.Event(), asyncio.Event()

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import httpx
 import pytest
 from request_checker import check_chat
 
@@ -16,9 +17,10 @@ from agent_nb.core.provider import Request, SentRequest
 from agent_nb.providers.openai_completions import OpenAICompletions
 
 MODEL = Model(
-    "m", "local", "openai-completions", "http://[::1]:1/v1/", inputs=("text", "image"),
+    "m", "local", "openai-completions", "http://server.test/v1/", inputs=("text", "image"),
     max_tokens=8192,
 )  # fmt: skip
+REFUSING = httpx.MockTransport(lambda _request: httpx.Response(400))
 TOOL = {"name": "read", "description": "Read.", "parameters": {"type": "object"}}
 PIXEL = ImageContent("iVBORw0KGgo=", "image/png")
 HI = [UserMessage.of("Hi")]
@@ -35,7 +37,7 @@ async def request_of(
     sent: list[SentRequest] = []
     asked = Request(model, "Be brief.", messages, on_sent=sent.append, **more)
     with pytest.raises(ProviderError):
-        async for _ in OpenAICompletions().stream(asked, AbortSignal()):
+        async for _ in OpenAICompletions(transport=REFUSING).stream(asked, AbortSignal()):
             pass
     return sent[0]
 
@@ -52,7 +54,7 @@ def with_compat(**compat: Any) -> Model:
 
 async def test_a_plain_request_is_what_pi_sends() -> None:
     sent = await request_of(tools=[TOOL])
-    assert sent.url == "http://[::1]:1/v1/chat/completions"
+    assert sent.url == "http://server.test/v1/chat/completions"
     assert sent.json() == {
         "model": "m",
         "stream": True,
@@ -268,7 +270,7 @@ async def test_gateways_to_claude_get_cache_marks() -> None:
 
 
 async def test_openai_itself_gets_a_developer_message_and_a_cache_key() -> None:
-    model = replace(MODEL, base_url="http://[::1]:1/api.openai.com/v1", reasoning=True)
+    model = replace(MODEL, base_url="http://server.test/api.openai.com/v1", reasoning=True)
     body = await body_of(model, session_id="s" * 70)
     assert body["messages"][0]["role"] == "developer"
     assert body["prompt_cache_key"] == "s" * 64
@@ -291,7 +293,7 @@ async def test_long_ids_of_openai_are_cut() -> None:
 async def test_no_system_prompt_is_no_message() -> None:
     sent: list[SentRequest] = []
     with pytest.raises(ProviderError):
-        async for _ in OpenAICompletions().stream(
+        async for _ in OpenAICompletions(transport=REFUSING).stream(
             Request(MODEL, "", HI, on_sent=sent.append), AbortSignal()
         ):
             pass
