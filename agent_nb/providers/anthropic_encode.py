@@ -42,7 +42,7 @@ class AnthropicMessagesEncoder:
     def unit(self, unit: Unit, _before: bytes) -> list[bytes]:
         """Return the wire messages of a unit; a user message takes two fragments."""
         if isinstance(unit.head, UserMessage):
-            return _user(self._parts(shown(unit.head.content, self._model, USER_IMAGE_LEFT_OUT)))
+            return _user(_parts(shown(unit.head.content, self._model, USER_IMAGE_LEFT_OUT)))
         if unit.head is None:
             return []
         return self._answer(unit.head, unit.results)
@@ -84,27 +84,29 @@ class AnthropicMessagesEncoder:
             images = [block for block in blocks if isinstance(block, ImageContent)]
             if images and result.is_error:  # the API takes only text in the result of an error
                 caption = f"Images of the failed call {result.tool_call_id} ({result.tool_name}):"
-                below += self._parts([TextContent(caption), *images])
+                below += _parts([TextContent(caption), *images])
                 texts = [block for block in blocks if isinstance(block, TextContent)]
                 blocks = [*texts, TextContent(_IMAGES_BELOW)]
-            parts.append(self._result(result, blocks))
+            parts.append(_result(result, blocks))
         return _user([*parts, *below])
 
-    def _result(self, result: ToolResultMessage, blocks: Sequence[Shown]) -> _Wire:
-        texts = [block.text for block in blocks if isinstance(block, TextContent)]
-        content: str | list[_Wire] = "\n".join(texts) or "(no output)"
-        if len(texts) < len(blocks):
-            caption = [] if texts else [TextContent("(see the image)")]
-            content = self._parts([*caption, *blocks])
-        return {
-            "type": "tool_result",
-            "tool_use_id": result.tool_call_id,
-            "content": content,
-            "is_error": result.is_error,
-        }
 
-    def _parts(self, blocks: Sequence[Shown]) -> list[_Wire]:
-        return [_part(block) for block in blocks]
+def _result(result: ToolResultMessage, blocks: Sequence[Shown]) -> _Wire:
+    texts = [block.text for block in blocks if isinstance(block, TextContent)]
+    content: str | list[_Wire] = "\n".join(texts) or "(no output)"
+    if len(texts) < len(blocks):
+        caption = [] if texts else [TextContent("(see the image)")]
+        content = _parts([*caption, *blocks])
+    return {
+        "type": "tool_result",
+        "tool_use_id": result.tool_call_id,
+        "content": content,
+        "is_error": result.is_error,
+    }
+
+
+def _parts(blocks: Sequence[Shown]) -> list[_Wire]:
+    return [_part(block) for block in blocks]
 
 
 def _part(block: Shown) -> _Wire:
