@@ -32,8 +32,7 @@ from agent_nb.session.settings import (
     read_json_object,
 )
 from agent_nb.session.store import SessionStore
-from agent_nb.tools import builtin_tools
-from agent_nb.tools.process_groups import ProcessGroups
+from agent_nb.tools import Toolbox
 
 PI_TOOLS = ("read", "bash", "edit", "write")
 """The tools of print, JSON and RPC mode unless others are named."""
@@ -110,8 +109,7 @@ async def create_session(options: SessionOptions | None = None, **changes: Any) 
     state = branch_state(store)
     choice, thinking = _choose(options, settings, catalog, state)
     gate: Gate = NotebookGate(cwd, options.allow) if options.gate == "notebook" else OpenGate()
-    processes = ProcessGroups()
-    toolbox = (*builtin_tools(processes), *options.extra_tools)
+    toolbox = Toolbox(options.extra_tools)
     parts = SessionParts(
         cwd=cwd,
         history=History(store),
@@ -131,7 +129,6 @@ async def create_session(options: SessionOptions | None = None, **changes: Any) 
         ),
         gate=gate,
         toolbox=toolbox,
-        processes=processes,
         tool_context=ToolContext(
             cwd=cwd,
             signal=AbortSignal(),
@@ -215,11 +212,11 @@ def _choose_model(
 
 
 def _tool_names(
-    options: SessionOptions, settings: Settings, toolbox: Sequence[Tool], model: Model
+    options: SessionOptions, settings: Settings, toolbox: Toolbox, model: Model
 ) -> Sequence[str]:
-    every = [tool.name for tool in toolbox]
+    every = toolbox.names
     extra = [tool.name for tool in options.extra_tools]
-    default = [*PI_TOOLS, *extra]
+    default: Sequence[str] = [*PI_TOOLS, *extra]
     if options.all_tools or model.key == DEMO:
         default = every
     for wanted in (settings.default_tools, options.tools):

@@ -15,13 +15,9 @@ from typing import Any
 from agent_nb.session.settings import PROJECT_DIRECTORY
 
 _CONTEXT_NAMES = ("AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD")
-_FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
-_PLACEHOLDER = re.compile(
-    r"\$\{(\d+|ARGUMENTS|@):-([^}]*)\}|\$\{@:(\d+)(?::(\d+))?\}|\$(ARGUMENTS|@|\d+)"
-)
-_ARGUMENT = re.compile(
-    r""""((?:\\"|[^"])*)"(?=\s|\Z)|'((?:\\'|[^'])*)'(?=\s|\Z)|(\S+)""", re.DOTALL
-)
+_FRONT_MATTER = r"(?s)\A\ufeff?---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)"
+_PLACEHOLDER = r"\$\{(\d+|ARGUMENTS|@):-([^}]*)\}|\$\{@:(\d+)(?::(\d+))?\}|\$(ARGUMENTS|@|\d+)"
+_ARGUMENT = r"""(?s)"((?:\\"|[^"])*)"(?=\s|\Z)|'((?:\\'|[^'])*)'(?=\s|\Z)|(\S+)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +133,7 @@ def front_matter(text: str) -> tuple[dict[str, Any], str]:
     >>> front_matter("---\nname: x\n---\nBody")
     ({'name': 'x'}, 'Body')
     """
-    match = _FRONT_MATTER.match(text)
+    match = re.match(_FRONT_MATTER, text)
     if not match:
         return {}, text
     import yaml
@@ -184,7 +180,7 @@ def split_arguments(text: str) -> list[str]:
     ['hello', 'big world', "don't"]
     """
     found = []
-    for double, single, plain in _ARGUMENT.findall(text):
+    for double, single, plain in re.findall(_ARGUMENT, text):
         found.append(plain or double.replace('\\"', '"') or single.replace("\\'", "'"))
     return found
 
@@ -206,7 +202,7 @@ def substitute(body: str, arguments: Sequence[str]) -> str:
             return " ".join(arguments[first:last])
         return _argument(simple, arguments)
 
-    return _PLACEHOLDER.sub(value, body)
+    return re.sub(_PLACEHOLDER, value, body)
 
 
 def _argument(name: str, arguments: Sequence[str]) -> str:

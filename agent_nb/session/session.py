@@ -35,7 +35,7 @@ from agent_nb.session.resources import Resources
 from agent_nb.session.run import Budget, Run
 from agent_nb.session.settings import Settings
 from agent_nb.session.system_prompt import build_sections, prompt_change, prompt_text
-from agent_nb.tools.process_groups import ProcessGroups
+from agent_nb.tools import Toolbox
 
 logger = logging.getLogger(__name__)
 
@@ -77,8 +77,7 @@ class SessionParts:
     providers: ProviderPool
     resources: Resources
     gate: Gate
-    toolbox: Sequence[Tool]
-    processes: ProcessGroups
+    toolbox: Toolbox
     tool_context: ToolContext
 
 
@@ -324,7 +323,7 @@ class AgentSession:
     async def dispose(self) -> None:
         """Stop what is running, commands left in the background too; let go of files."""
         await self.abort()
-        self._parts.processes.close()
+        self._parts.toolbox.close()
         await self._parts.providers.close()
         self._history.store.close()
 
@@ -365,11 +364,11 @@ class AgentSession:
         self._requests.add(request)
 
     def _named(self, names: Sequence[str]) -> tuple[Tool, ...]:
-        known = {tool.name: tool for tool in self._parts.toolbox}
+        box = self._parts.toolbox
         for name in names:
-            if name not in known:
-                raise ConfigError(f"There is no tool {name!r}. There are: {', '.join(known)}.")
-        return tuple(known[name] for name in names)
+            if name not in box.names:
+                raise ConfigError(f"There is no tool {name!r}. There are: {', '.join(box.names)}.")
+        return tuple(box.tool(name) for name in names)
 
     def _emit(self, event: SessionEvent) -> None:
         self._events.add(event)

@@ -18,7 +18,11 @@ PROJECT_DIRECTORY = ".agent_nb"
 
 class _Settings(BaseModel):
     model_config = ConfigDict(
-        frozen=True, extra="allow", alias_generator=to_camel, populate_by_name=True
+        frozen=True,
+        extra="allow",
+        alias_generator=to_camel,
+        populate_by_name=True,
+        defer_build=True,
     )
 
 
@@ -52,8 +56,8 @@ class Settings(_Settings):
     http_idle_timeout_ms: float = Field(300_000, ge=0)
     session_dir: str | None = None
     demo_words_per_second: float | None = Field(None, ge=0)
-    retry: RetrySettings = RetrySettings()
-    compaction: CompactionSettings = CompactionSettings()
+    retry: RetrySettings = RetrySettings.model_construct()
+    compaction: CompactionSettings = CompactionSettings.model_construct()
 
 
 def agent_directory(environment: Mapping[str, str] | None = None) -> Path:
@@ -73,9 +77,13 @@ def load_settings(agent_dir: Path, project_dir: Path | None = None) -> Settings:
         ConfigError: If a file is not JSON or a value is not what was expected; names the file.
     """
     merged: dict[str, Any] = {}
+    settings = Settings.model_construct()
     for directory in [agent_dir, *([project_dir] if project_dir else [])]:
         path = directory / "settings.json"
-        merged = _merged(merged, read_json_object(path))
+        found = read_json_object(path)
+        if not found:
+            continue
+        merged = _merged(merged, found)
         try:
             settings = Settings.model_validate(merged)
         except ValidationError as error:
