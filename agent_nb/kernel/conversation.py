@@ -17,6 +17,7 @@ from agent_nb.inspect.runs import RunResult
 from agent_nb.kernel.attach import Scene, Shown, attach
 from agent_nb.kernel.failure import AgentRunError, AgentUsageError
 from agent_nb.kernel.output import CellOutput
+from agent_nb.kernel.results import model_note
 from agent_nb.kernel.runtime import Runtime
 from agent_nb.session.run import Budget
 
@@ -154,13 +155,11 @@ class Conversation:
 
     def _scene(self, question: Question, session: "AgentSession") -> Scene:
         """Set the scene for a run; the model is introduced once, and again after a change."""
-        model = session.model
+        key = session.model.key
         notes: tuple[str, ...] = ()
-        if model.key != self._introduced:
-            notes = (f"{model.key} answers {because(session.choice)}.", *session.reports)
-        # a model that is none has a name that says so
-        note = model.name if model.provider == "demo" else ""
-        return Scene(question.text, model.key, note, notes, self.stop)
+        if key != self._introduced:
+            notes = (f"{key} answers {because(session.choice)}.", *session.reports)
+        return Scene(question.text, key, model_note(key), notes, self.stop)
 
     async def _queue(self, question: Question) -> RunResult:
         session = self.session

@@ -7,6 +7,7 @@ from typing import Any
 from agent_nb.core.secrets import secret_values
 from agent_nb.inspect.runs import RunResult
 from agent_nb.kernel.output import Drawn
+from agent_nb.providers.demo_model import DEMO_MODEL
 
 _RESULT = ("agent_nb.inspect.runs", "RunResult")
 _HANDLE = ("agent_nb.kernel.handle", "Handle")
@@ -22,10 +23,16 @@ def picture_of(result: RunResult) -> dict[str, str]:
         outcome=result.outcome,
         duration_s=result.duration_s,
         model=result.model,
+        model_note=model_note(result.model),
         language=language_of(os.environ),
         error=result.error or "",
     )
     return static_bundle(transcript, secrets=secret_values(os.environ))
+
+
+def model_note(key: str) -> str:
+    """Return what must be said of a model wherever it is named: that the demo is none."""
+    return DEMO_MODEL.name if key == DEMO_MODEL.key else ""
 
 
 def language_of(environment: Mapping[str, str]) -> str:

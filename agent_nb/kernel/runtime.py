@@ -29,8 +29,7 @@ class AgentThread:
     """An event loop in a daemon thread; other threads only post to it."""
 
     def __init__(self) -> None:
-        self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
-        self.loop = self._runner.get_loop()
+        self.loop = asyncio.new_event_loop()
         self._ending = asyncio.Event()
         self._thread = threading.Thread(target=self._run, name="agent_nb", daemon=True)
         self._thread.start()
@@ -62,8 +61,20 @@ class AgentThread:
         self._thread.join(STOP_WITHIN_S)
 
     def _run(self) -> None:
-        with self._runner as runner:
-            runner.run(self._ending.wait())
+        asyncio.set_event_loop(self.loop)
+        try:
+            self.loop.run_until_complete(self._serve())
+        finally:
+            # not asyncio.run: it starts a thread here, which the end of the interpreter forbids
+            self.loop.close()
+
+    async def _serve(self) -> None:
+        await self._ending.wait()
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+        await self.loop.shutdown_asyncgens()
 
 
 @dataclass
