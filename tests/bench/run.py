@@ -1,7 +1,8 @@
 """Measure the package against its floors: `python tests/bench/run.py [ROW …]`.
 
 Each figure is the median of `--repeat` runs of whole processes, package and floor in turn. The
-ratios are what counts; seconds are of this machine. Targets that are missed are marked, nothing fails.
+ratios are what counts; seconds are of this machine. Targets that are missed are marked, nothing
+fails.
 """
 
 import argparse
