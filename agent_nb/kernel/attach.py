@@ -36,7 +36,7 @@ class RunView(Protocol):
         """Show that the run was asked to stop."""
         ...
 
-    def end(self, result: RunResult | None) -> None:
+    def end(self, result: RunResult) -> None:
         """Show how the run ended, in the form that is kept."""
         ...
 
@@ -100,7 +100,7 @@ class AttachedView:
         if self._view is not None:
             self._view.stopping()
 
-    def end(self, result: RunResult | None) -> None:
+    def end(self, result: RunResult) -> None:
         """Show how the run ended; nothing if it never began."""
         if self._view is not None:
             self._view.end(result)
@@ -126,5 +126,5 @@ class UnseenView:
     def stopping(self) -> None:
         """Show nothing."""
 
-    def end(self, result: RunResult | None) -> None:
+    def end(self, result: RunResult) -> None:
         """Show nothing."""

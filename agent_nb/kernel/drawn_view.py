@@ -60,9 +60,10 @@ async def hearing(cell: CellOutput, runtime: Runtime) -> Hearing:
         return Hearing(is_live=False)
     if not subshell.can_route():
         return Hearing(is_live=cell.page_has_subshell)
-    if runtime.subshell_id is None:
+    if not runtime.has_asked_for_subshell:
+        runtime.has_asked_for_subshell = True
         runtime.subshell_id = await asyncio.to_thread(subshell.create_subshell)
-    return Hearing(is_live=True, subshell_id=runtime.subshell_id)
+    return Hearing(is_live=runtime.subshell_id is not None, subshell_id=runtime.subshell_id)
 
 
 class DrawnView:
@@ -111,14 +112,11 @@ class DrawnView:
         """Show that the run was asked to stop."""
         self._feed.push(Stopping())
 
-    def end(self, result: RunResult | None) -> None:
+    def end(self, result: RunResult) -> None:
         """Show how the run ended, in the form that is kept."""
-        if result is None:
-            self._feed.push(RunEnded("error", 0.0))
-        else:
-            # that the user stopped it is what the outcome says already
-            why = "" if result.outcome == "stopped" else result.error or ""
-            self._feed.push(RunEnded(result.outcome, result.duration_s, why))
+        # that the user stopped it is what the outcome says already
+        why = "" if result.outcome == "stopped" else result.error or ""
+        self._feed.push(RunEnded(result.outcome, result.duration_s, why))
         self._has_ended = True
         self._stop_waiting()
         self._feed.close()

@@ -84,7 +84,8 @@ class Runtime:
     Attributes:
         sessions: The notebook's sessions by name.
         said: What is said once a kernel and has been.
-        subshell_id: The kernel's subshell for our buttons; None before it was made, or without.
+        subshell_id: The kernel's subshell for our buttons; None before it was asked for one, and
+            where it has none.
         drawn: The values that need no second showing.
         open_views: Views of runs that have ended, the newest last.
     """
@@ -92,6 +93,7 @@ class Runtime:
     sessions: "dict[str, NotebookSession]" = field(default_factory=dict)
     said: set[str] = field(default_factory=set)
     subshell_id: str | None = None
+    has_asked_for_subshell: bool = False
     drawn: Drawn = field(default_factory=Drawn)
     open_views: "deque[DrawnView]" = field(default_factory=deque)
     _thread: AgentThread | None = None

@@ -5,10 +5,11 @@ the busy main shell. One attribute of the comm changes that; where it is missing
 own subshell or an awaiting cell has to do.
 """
 
+from queue import Empty
 from typing import Any
 
 _ROUTE = "_reply_subshell_for"
-_TIMEOUT_S = 5.0
+_TIMEOUT_S = 2.0
 
 
 def has_subshells(kernel: Any) -> bool:
@@ -29,7 +30,7 @@ def route(comm: Any, subshell_id: str) -> None:
 
 
 def create_subshell() -> str | None:
-    """Make a subshell of this kernel and return its id; None if the kernel does not answer.
+    """Make a subshell of this kernel and return its id; None if the kernel gives none.
 
     Blocks for some milliseconds. The request goes over the control channel, which the kernel
     serves while cells run, so this must not be called on the control thread.
@@ -37,24 +38,18 @@ def create_subshell() -> str | None:
     from ipykernel.connect import get_connection_file
     from jupyter_client.blocking.client import BlockingKernelClient
 
-    client = BlockingKernelClient(connection_file=get_connection_file())
-    client.load_connection_file()
+    try:
+        client = BlockingKernelClient(connection_file=get_connection_file())
+        client.load_connection_file()
+    except (RuntimeError, OSError):  # a kernel inside another program has no connection file
+        return None
     client.start_channels(shell=False, iopub=False, stdin=False, hb=False, control=True)
     try:
-        request = client.session.msg("create_subshell_request")
-        client.control_channel.send(request)
-        content = _reply_to(client, request["header"]["msg_id"])
-    finally:
-        client.stop_channels()
-    return content.get("subshell_id")
-
-
-def _reply_to(client: Any, message_id: str) -> dict[str, Any]:
-    from queue import Empty
-
-    try:
+        client.control_channel.send(client.session.msg("create_subshell_request"))
         reply = client.control_channel.get_msg(timeout=_TIMEOUT_S)
     except Empty:
-        return {}
-    content: dict[str, Any] = reply["content"]
-    return content if reply["parent_header"].get("msg_id") == message_id else {}
+        return None
+    finally:
+        client.stop_channels()
+    subshell_id: str | None = reply["content"].get("subshell_id")
+    return subshell_id

@@ -54,18 +54,17 @@ class TerminalView:
         """Say that the run is about to stop."""
         self._line("[stopping]")
 
-    def end(self, result: RunResult | None) -> None:
+    def end(self, result: RunResult) -> None:
         """Close with what the run took."""
-        if result is not None:
-            say = words("en")
-            parts = (
-                result.model,
-                say.count("turns", len(result.turns)),
-                say.count("tools", len(result.tool_calls)),
-                say.tokens(result.usage.total_tokens),
-                say.seconds(result.duration_s),
-            )
-            self._line(f"[{' · '.join(parts)}]")
+        say = words("en")
+        parts = (
+            result.model,
+            say.count("turns", len(result.turns)),
+            say.count("tools", len(result.tool_calls)),
+            say.tokens(result.usage.total_tokens),
+            say.seconds(result.duration_s),
+        )
+        self._line(f"[{' · '.join(parts)}]")
 
     def _line(self, text: str) -> None:
         start = "" if self._at_start else "\n"
