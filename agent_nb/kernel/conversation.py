@@ -17,15 +17,19 @@ from agent_nb.inspect.runs import RunResult
 from agent_nb.kernel.attach import Scene, Shown, attach
 from agent_nb.kernel.failure import AgentRunError, AgentUsageError
 from agent_nb.kernel.output import CellOutput
-from agent_nb.kernel.results import model_note
+from agent_nb.kernel.results import language_of, model_note
 from agent_nb.kernel.runtime import Runtime
 from agent_nb.session.run import Budget
 
 if TYPE_CHECKING:
+    from agent_nb.session.choice import ModelChoice
     from agent_nb.session.create import SessionOptions
-    from agent_nb.session.session import AgentSession, ModelChoice
+    from agent_nb.session.session import AgentSession
 
 Create = Callable[["SessionOptions"], Awaitable["AgentSession"]]
+
+DEMO_WORDS_PER_S = 35
+"""How fast `demo/reader` speaks where somebody may be watching."""
 
 _BUSY = (
     "A run is going on in this session. Wait until it has ended, or from another cell stop it "
@@ -158,7 +162,7 @@ class Conversation:
         key = session.model.key
         notes: tuple[str, ...] = ()
         if key != self._introduced:
-            notes = (f"{key} answers {because(session.choice)}.", *session.reports)
+            notes = (session.choice.introduction(language_of(os.environ)), *session.reports)
         return Scene(question.text, key, model_note(key), notes, self.stop)
 
     async def _queue(self, question: Question) -> RunResult:
@@ -217,6 +221,7 @@ class Conversation:
                 thinking=setup.thinking,
                 tools=setup.tools,
                 all_tools=True,
+                demo_words_per_s=DEMO_WORDS_PER_S,
                 gate="notebook",
                 allow=self._allowed,
             )
@@ -269,11 +274,6 @@ async def _create_session(options: "SessionOptions") -> "AgentSession":
     from agent_nb.session.create import create_session
 
     return await create_session(options)
-
-
-def because(choice: "ModelChoice") -> str:
-    """Return why a model answers and where the text goes, to follow its name."""
-    return f"because {choice.reason}; {choice.destination}"
 
 
 def _thinking_level(name: str) -> ThinkingLevel:

@@ -24,7 +24,6 @@ from agent_nb.kernel.conversation import (
     Create,
     Question,
     Setup,
-    because,
 )
 from agent_nb.kernel.directory import notebook_directory
 from agent_nb.kernel.failure import AgentUsageError, shown_as_line
@@ -35,7 +34,8 @@ from agent_nb.kernel.runtime import RUNTIME, Runtime
 from agent_nb.session.run import Budget
 
 if TYPE_CHECKING:
-    from agent_nb.session.session import AgentSession, ModelChoice, SessionState
+    from agent_nb.session.choice import ModelChoice
+    from agent_nb.session.session import AgentSession, SessionState
 
 T = TypeVar("T")
 
@@ -126,7 +126,7 @@ class NotebookSession:
         if (choice := self.choice) is None:
             who = "No model was asked yet."
         else:
-            who = f"**{choice.model.key}** answers {because(choice)}."
+            who = choice.introduction()
         doing = "a run is going on" if self.is_running else "idle"
         return (
             f"{who}\n\nSession `{self.name}` in `{self.directory}`: {self._count}, {doing}.\n\n"

@@ -36,12 +36,12 @@ def model_note(key: str) -> str:
 
 
 def language_of(environment: Mapping[str, str]) -> str:
-    """Return the user's language as the environment has it.
+    """Return the user's language as the environment has it; `AGENT_NB_LANGUAGE` comes first.
 
     >>> language_of({"LANG": "zh_CN.UTF-8"})
     'zh_CN'
     """
-    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+    for name in ("AGENT_NB_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
         if environment.get(name):
             return environment[name].partition(".")[0]
     return "en"

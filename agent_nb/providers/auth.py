@@ -14,7 +14,7 @@ COMMAND_TIMEOUT_S = 10
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key and how it was found, fit to be shown ("ANTHROPIC_API_KEY is set")."""
+    """A key and where it was found: the name of a variable or file."""
 
     value: str = field(repr=False)
     source: str
@@ -60,5 +60,5 @@ def environment_key(names: tuple[str, ...], environment: Mapping[str, str]) -> K
     """Return the first key that is set and not empty."""
     for name in names:
         if environment.get(name):
-            return Key(environment[name], f"{name} is set")
+            return Key(environment[name], name)
     return None

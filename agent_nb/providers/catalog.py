@@ -109,7 +109,7 @@ class Catalog:
         if entry.get("apiKey"):
             value = resolve_value(str(entry["apiKey"]), self._environment)
             if value:
-                return Key(value, "models.json has a key")
+                return Key(value, "models.json")
         hosted = HOSTED.get(model.provider)
         return environment_key(hosted.variables, self._environment) if hosted else None
 

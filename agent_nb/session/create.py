@@ -17,12 +17,13 @@ from agent_nb.core.secrets import without_secrets
 from agent_nb.core.tool import Tool, ToolContext
 from agent_nb.providers.catalog import DEMO, Catalog
 from agent_nb.providers.demo_model import DEMO_MODEL
+from agent_nb.session.choice import ModelChoice
 from agent_nb.session.context import BranchState, branch_state
 from agent_nb.session.history import History
 from agent_nb.session.permissions import Gate, NotebookGate, OpenGate
 from agent_nb.session.provider_pool import ProviderPool, Terms
 from agent_nb.session.resources import load_resources
-from agent_nb.session.session import AgentSession, ModelChoice, SessionParts, where_text_goes
+from agent_nb.session.session import AgentSession, SessionParts
 from agent_nb.session.sessions import latest_session, session_directory
 from agent_nb.session.settings import (
     PROJECT_DIRECTORY,
@@ -178,7 +179,7 @@ def _choose(
     options: SessionOptions, settings: Settings, catalog: Catalog, state: BranchState
 ) -> tuple[ModelChoice, ThinkingLevel]:
     """Choose the model and how much it thinks: option, session, settings, key, demo."""
-    model, reason, asked = _choose_model(options, settings, catalog, state)
+    choice, asked = _choose_model(options, settings, catalog, state)
     if options.thinking is not None and options.thinking not in THINKING_LEVELS:
         raise ConfigError(
             f"There is no thinking level {options.thinking!r}. "
@@ -186,29 +187,29 @@ def _choose(
         )
     wanted = options.thinking or asked or state.thinking_level or settings.default_thinking_level
     level: ThinkingLevel = next((lv for lv in THINKING_LEVELS if lv == wanted), "off")
-    return ModelChoice(model, reason, where_text_goes(model)), clamp_thinking(level, model)
+    return choice, clamp_thinking(level, choice.model)
 
 
 def _choose_model(
     options: SessionOptions, settings: Settings, catalog: Catalog, state: BranchState
-) -> tuple[Model, str, ThinkingLevel | None]:
+) -> tuple[ModelChoice, ThinkingLevel | None]:
     if options.model:
         found = catalog.find(options.model, provider=options.provider)
-        return found.model, "it was asked for", found.thinking
+        return ModelChoice(found.model, "asked"), found.thinking
     if state.model:
         try:
             found = catalog.find(state.model[1], provider=state.model[0])
         except ConfigError:
             pass  # its model is gone; the next rule applies
         else:
-            return found.model, "the session used it", None
+            return ModelChoice(found.model, "session"), None
     if settings.default_model:
         found = catalog.find(settings.default_model, provider=settings.default_provider)
-        return found.model, "settings.json names it", found.thinking
+        return ModelChoice(found.model, "settings"), found.thinking
     with_key = catalog.first_with_key()
     if with_key:
-        return with_key[0], f"{with_key[1].source}", None
-    return catalog.find(DEMO).model, "no model was named and no key is set", None
+        return ModelChoice(with_key[0], "key", with_key[1].source), None
+    return ModelChoice(catalog.find(DEMO).model, "default"), None
 
 
 def _tool_names(

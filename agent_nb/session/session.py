@@ -25,6 +25,7 @@ from agent_nb.inspect.timeline import EventLog
 from agent_nb.inspect.turns import Turn, turns_of
 from agent_nb.loop.config import Blocked, LoopConfig
 from agent_nb.providers.catalog import Catalog
+from agent_nb.session.choice import ModelChoice
 from agent_nb.session.context import for_model
 from agent_nb.session.drive import Driver
 from agent_nb.session.history import History
@@ -40,15 +41,6 @@ from agent_nb.tools import Toolbox
 logger = logging.getLogger(__name__)
 
 Subscriber = Callable[[SessionEvent], None]
-
-
-@dataclass(frozen=True, slots=True)
-class ModelChoice:
-    """Which model answers, why, and where the text goes; words fit to be shown."""
-
-    model: Model
-    reason: str
-    destination: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +284,7 @@ class AgentSession:
         found = self._parts.catalog.find(name)
         self._parts.providers.for_model(found.model)
         changed = found.model.key != self.model.key
-        self.choice = ModelChoice(found.model, "it was asked for", where_text_goes(found.model))
+        self.choice = ModelChoice(found.model, "asked")
         if changed:
             self._history.store.append(
                 "model_change", provider=found.model.provider, modelId=found.model.id
@@ -377,17 +369,3 @@ class AgentSession:
                 subscriber(event)
             except Exception:
                 logger.exception("A subscriber failed at %s", event.type)
-
-
-def where_text_goes(model: Model) -> str:
-    """Say in words where prompts and files are sent.
-
-    >>> where_text_goes(Model("reader", "demo", "demo"))
-    'nothing leaves this computer'
-    """
-    if not model.base_url:
-        return "nothing leaves this computer"
-    host = model.base_url.partition("//")[2].partition("/")[0]
-    name = host.partition(":")[0].strip("[]")
-    local = name in {"127.0.0.1", "localhost", "", "::1"}
-    return f"text goes to {host}, on this computer" if local else f"text goes to {host}"

@@ -201,7 +201,7 @@ def test_alone_it_says_where_things_stand(
     play()
     assert run(shell, "%agent") is None
     shown = capsys.readouterr().out
-    assert "scripted/script** answers because it was asked for; nothing leaves" in shown
+    assert "scripted/script answers because it was asked for; nothing leaves" in shown
     assert str(tmp_path) in shown
     assert "%agent your question" in shown
 
@@ -221,7 +221,7 @@ def test_a_command_changes_the_model(
     run(shell, "%agent /model demo/reader")
     assert session.choice is not None
     assert session.choice.model.key == "demo/reader"
-    assert "demo/reader** answers" in capsys.readouterr().out
+    assert "demo/reader answers" in capsys.readouterr().out
     assert not shell.run_cell("%agent /model nobody/nothing").success
 
 

@@ -22,7 +22,7 @@ def test_a_key_in_the_environment_finds_a_usual_model(provider: str) -> None:
     found = Catalog({}, {HOSTED[provider].variables[0]: "k"}).first_with_key()
     assert found is not None
     assert found[0].provider == provider
-    assert found[1].source == f"{HOSTED[provider].variables[0]} is set"
+    assert found[1].source == HOSTED[provider].variables[0]
 
 
 def test_models_json_gives_models_keys_and_headers() -> None:
