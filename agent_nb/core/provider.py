@@ -41,20 +41,22 @@ class SentRequest:
         return len(self.head) + messages + len(self.tail)
 
     def pieces(self, count: int = 64) -> Iterator[bytes]:
-        """Yield the body in pieces, each of `count` messages, so that it is never held twice."""
-        yield self.head
+        """Yield the body in pieces of `count` messages: a long history is never copied whole."""
+        before = self.head
         for start in range(0, self.length, count):
             end = min(start + count, self.length)
-            comma = b"," if start else b""
-            yield comma + b",".join(self.fragments[start:end])
-        yield self.tail
+            after = self.tail if end == self.length else b""
+            yield b"".join((before, b",".join(self.fragments[start:end]), after))
+            before = b","
+        if not self.length:
+            yield self.head + self.tail
 
     def json(self) -> Any:
         """The body as data."""
         return json_text.loads(self.body)
 
     def __repr__(self) -> str:
-        return f"SentRequest({self.url}, {self.length} messages, {self.size_bytes:,} bytes)"
+        return f"SentRequest({self.url}, {self.size_bytes:,} bytes)"
 
 
 def _ignore_request(_request: SentRequest) -> None:

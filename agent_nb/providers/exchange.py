@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
 from typing import Protocol
 
 import httpx
@@ -19,7 +18,6 @@ from agent_nb.providers.sse import Frame, SseFraming
 
 _log = logging.getLogger(__name__)
 
-FRAGMENTS_A_WRITE = 256
 LAST_WORDS_S = 5.0
 CLOSE_WAIT_S = 0.2
 
@@ -63,7 +61,7 @@ async def exchange(
     """
     signal.check()
     sent, headers = encode()
-    sized = {**headers, "content-length": str(_size(sent))}
+    sized = {**headers, "content-length": str(sent.size_bytes)}
     async with http.post(sent.url, sized, _body(sent), signal) as pieces:
         framing, shape = SseFraming(), RepeatedShape()
         while not decoder.has_ended:
@@ -89,21 +87,10 @@ async def exchange(
         await _run_out(pieces, signal)
 
 
-def _size(sent: SentRequest) -> int:
-    fragments = sum(map(len, islice(sent.fragments, sent.length)))
-    return len(sent.head) + fragments + max(sent.length - 1, 0) + len(sent.tail)
-
-
 async def _body(sent: SentRequest) -> AsyncIterator[bytes]:
-    """Give the body in parts: a long history is never copied whole, nor kept by httpx."""
-    before = sent.head
-    for start in range(0, sent.length, FRAGMENTS_A_WRITE):
-        end = min(start + FRAGMENTS_A_WRITE, sent.length)
-        after = sent.tail if end == sent.length else b""
-        yield b"".join((before, b",".join(sent.fragments[start:end]), after))
-        before = b","
-    if not sent.length:
-        yield sent.head + sent.tail
+    """Give the body piece by piece; httpx would hold on to one that is given whole."""
+    for piece in sent.pieces():
+        yield piece
 
 
 async def _last_words(piece: Awaitable[bytes]) -> bytes:
