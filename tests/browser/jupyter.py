@@ -77,7 +77,8 @@ class Server:
 
     def url(self, notebook: str) -> str:
         """Return the address of a notebook."""
-        lab = f"/lab/workspaces/auto-t/tree/{notebook}?reset&token={self._token}"
+        workspace = notebook.removesuffix(".ipynb")  # one each: a reload brings back no other tab
+        lab = f"/lab/workspaces/{workspace}/tree/{notebook}?reset&token={self._token}"
         path = lab if self.front_end == "lab" else f"/notebooks/{notebook}?token={self._token}"
         return f"http://127.0.0.1:{self._port}{path}"
 
@@ -175,7 +176,8 @@ class NotebookPage:
 
     def output(self, index: int) -> Locator:
         """Return the outputs of a cell."""
-        return self.page.locator(f'.jp-Cell[data-windowed-list-index="{index}"] .jp-OutputArea')
+        cell = f'.jp-Cell[data-windowed-list-index="{index}"]'
+        return self.page.locator(f".jp-NotebookPanel:not(.lm-mod-hidden) {cell} .jp-OutputArea")
 
     def command(self, name: str) -> None:
         """Execute a command of the front end; does not wait."""

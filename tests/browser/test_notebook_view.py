@@ -233,8 +233,11 @@ def test_no_key_typed_in_the_view_reaches_the_notebook(site: Site) -> None:
     notebook.run(1)
     stop = notebook.output(1).get_by_role("button", name="Stop")
     stop.wait_for(timeout=20_000)
+    expect(notebook.output(1)).to_contain_text("never ends", timeout=20_000)
     stop.focus()
+    expect(stop).to_be_focused()
     notebook.page.keyboard.type("ddaabbx")
+    expect(stop).to_be_focused()
     assert notebook.page.locator(".jp-Notebook .jp-Cell").count() == 3
     notebook.page.keyboard.press("Escape")
     expect(notebook.output(1)).to_contain_text("Stopped by you", timeout=5_000)

@@ -265,7 +265,9 @@ class View {
     this.root.append(head, this.rail, this.queue, this.say, this.foot, this.live);
     this.root.tabIndex = -1;
     this.root.dataset.lmSuppressShortcuts = "true";
-    this.root.addEventListener("keydown", (event) => this.onKey(event));
+    this.keydown = (event) => this.onKey(event);
+    // The front end's shortcuts listen on the document, before any element hears of a key.
+    window.addEventListener("keydown", this.keydown, { capture: true });
     container.append(this.root);
   }
 
@@ -274,6 +276,7 @@ class View {
     clearTimeout(this.helloTimer);
     clearTimeout(this.stopTimer);
     this.model.off("msg:custom", this.receive);
+    window.removeEventListener("keydown", this.keydown, { capture: true });
     this.root.remove();
   }
 
@@ -297,7 +300,9 @@ class View {
     this.drawHead();
   }
 
+  /** Keep keys typed in the view from the notebook: `d d` there deletes a cell. */
   onKey(event) {
+    if (!event.composedPath().includes(this.root)) return;
     event.stopPropagation();
     if (event.key !== "Escape" || event.isComposing || !this.head.live) return;
     event.preventDefault();
