@@ -177,7 +177,16 @@ def start(bench: Bench) -> Iterator[Row]:
     )
 
 
-ROWS = {"deltas": deltas, "tools": tools, "growth": growth, "start": start}
+def page(bench: Bench) -> Iterator[Row]:
+    """100,000 deltas drawn in Chromium: the longest task, and bytes against the final HTML."""
+    command = [sys.executable, str(HERE / "page.py")]
+    runs = [json.loads(subprocess.check_output(command)) for _ in range(bench.repeat)]
+    longest, sent, html = (statistics.median(values) for values in zip(*runs, strict=True))
+    yield Row("longest task in the page", f"{longest:.0f} ms", "100 ms", longest / 100, 1)
+    yield Row("bytes to the page", f"{sent / 1e6:.2f} MB", f"{html / 1e6:.2f} MB", sent / html, 1.5)
+
+
+ROWS = {"deltas": deltas, "tools": tools, "growth": growth, "start": start, "page": page}
 
 
 @contextmanager
