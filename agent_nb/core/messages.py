@@ -20,6 +20,7 @@ from agent_nb.core.content import (
     blocks_from_wire,
     text_of,
 )
+from agent_nb.core.secrets import mask
 from agent_nb.core.wire import from_wire, to_wire, wire_field
 
 StopReason = Literal["pending", "stop", "length", "toolUse", "error", "aborted", "deferred"]
@@ -302,7 +303,9 @@ def message_to_wire(message: Message) -> dict[str, Any]:
 
 
 def _clip(text: str, size: int = 60) -> str:
-    return text if len(text) <= size else text[: size - 1] + "…"
+    """Cut for a repr, which may be saved in a notebook: what is shaped like a key is masked."""
+    shown = mask(text[: 2 * size + 400])
+    return shown if len(shown) <= size else shown[: size - 1] + "…"
 
 
 __all__ = [

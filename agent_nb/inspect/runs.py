@@ -57,7 +57,11 @@ class RunResult:
     def __repr__(self) -> str:
         why = f" ({self.error})" if self.error else ""
         return (
-            f"<RunResult {self.outcome}{why}: {len(self.turns)} turns, "
-            f"{len(self.tool_calls)} tool calls, {self.usage.total_tokens:,} tokens, "
-            f"{self.duration_s:.1f} s>"
+            f"<RunResult {self.outcome}{why}: {_count(len(self.turns), 'turn')}, "
+            f"{_count(len(self.tool_calls), 'tool call')}, "
+            f"{self.usage.total_tokens:,} tokens, {self.duration_s:.1f} s>"
         )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
+from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import (
     MessageUpdate,
     SessionEvent,
@@ -81,7 +82,12 @@ class EventLog(Sequence[TimedEvent]):
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame: time, type, detail. Needs pandas."""
-        import pandas as pd
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ConfigError(
+                "to_frame needs pandas: pip install pandas, or the extra [data]."
+            ) from error
 
         rows = [(e.at_s, e.type, _detail(e.event).strip()) for e in self]
         return pd.DataFrame(rows, columns=["at_s", "type", "detail"])

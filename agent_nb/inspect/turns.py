@@ -13,6 +13,7 @@ from agent_nb.core.messages import (
     Usage,
     UserMessage,
 )
+from agent_nb.core.secrets import mask
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class CallRecord:
         return self.result.duration_ms if self.result else None
 
     def __repr__(self) -> str:
-        arguments = ", ".join(f"{key}={value!r}" for key, value in self.arguments.items())
+        arguments = ", ".join(f"{k}={_clip(repr(v))}" for k, v in self.arguments.items())
         took = f", {self.duration_ms} ms" if self.duration_ms is not None else ""
         return f"<{self.name}({arguments}): {'error' if self.is_error else 'ok'}{took}>"
 
@@ -102,4 +103,5 @@ def question_of(messages: Sequence[Message]) -> str:
 
 
 def _clip(text: str, size: int = 60) -> str:
-    return text if len(text) <= size else text[: size - 1] + "…"
+    shown = mask(text[: 2 * size + 400])
+    return shown if len(shown) <= size else shown[: size - 1] + "…"

@@ -32,8 +32,9 @@ DEMO_WORDS_PER_S = 35
 """How fast `demo/reader` speaks where somebody may be watching."""
 
 _BUSY = (
-    "A run is going on in this session. Wait until it has ended, or from another cell stop it "
-    'with `await agent_nb.session().abort()` or say something to it with `.steer("…")`.'
+    "A run is going on in this session. Wait for it with "
+    "`await agent_nb.session().wait_for_idle()`, stop it with `.abort()`, or tell it something "
+    'with `.steer("…")`.'
 )
 
 
@@ -65,6 +66,7 @@ class Question:
         new: Whether a new conversation begins with it.
         allow: Effects and tools that need no asking while it is answered.
         shown: "view", "static", or "nothing".
+        notes: Sentences to be shown above the run.
     """
 
     text: str
@@ -75,6 +77,7 @@ class Question:
     new: bool = False
     allow: tuple[str, ...] = ()
     shown: Shown = "view"
+    notes: tuple[str, ...] = ()
 
 
 class Conversation:
@@ -127,7 +130,8 @@ class Conversation:
             result = await self._run(session, question, cell)
         finally:
             self._is_answering = False
-        self._runtime.drawn.note(cell.cell, result)
+        if question.shown != "nothing":
+            self._runtime.drawn.note(cell.cell, result)
         return _unless_failed(result)
 
     async def _run(
@@ -160,9 +164,10 @@ class Conversation:
     def _scene(self, question: Question, session: "AgentSession") -> Scene:
         """Set the scene for a run; the model is introduced once, and again after a change."""
         key = session.model.key
-        notes: tuple[str, ...] = ()
+        notes = question.notes
         if key != self._introduced:
-            notes = (session.choice.introduction(language_of(os.environ)), *session.reports)
+            introduction = session.choice.introduction(language_of(os.environ))
+            notes = (introduction, *session.reports, *notes)
         return Scene(question.text, key, model_note(key), notes, self.stop)
 
     async def _queue(self, question: Question) -> RunResult:
@@ -295,7 +300,7 @@ def _unless_failed(result: RunResult) -> RunResult:
 
 
 def _check_allowed(names: Collection[str], session: "AgentSession") -> None:
-    known = ["all", *Effect, *(tool.name for tool in session.tools)]
+    known = list(dict.fromkeys(["all", *Effect, *(tool.name for tool in session.tools)]))
     for name in names:
         if name not in known:
             raise AgentUsageError(

@@ -8,7 +8,7 @@ more that was replaced, and shows the end in the widget instead.
 
 import asyncio
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agent_nb.core.events import SessionEvent
@@ -19,7 +19,9 @@ from agent_nb.kernel.attach import Scene
 from agent_nb.kernel.output import CellOutput
 from agent_nb.kernel.results import language_of
 from agent_nb.kernel.runtime import Runtime
+from agent_nb.render.blocks import NoticeBlock, ShownTurn
 from agent_nb.render.bundle import static_bundle
+from agent_nb.render.words import words
 from agent_nb.ui.commands import Command, Hello, Stop
 from agent_nb.ui.feed import ViewFeed
 from agent_nb.ui.patch import ViewPatch
@@ -141,7 +143,7 @@ class DrawnView:
         if hearing.subshell_id is not None:
             subshell.route(widget.comm, hearing.subshell_id)
         model = {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
-        self._cell.show({**self._bundle(), WIDGET: model})
+        self._cell.show({**self._unfinished(), WIDGET: model})
         if hearing.is_live:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(ANSWER_WITHIN_S, self._go_static)
@@ -186,6 +188,13 @@ class DrawnView:
 
     def _snapshot(self, _patch: ViewPatch) -> None:
         self._cell.update(self._bundle())
+
+    def _unfinished(self) -> dict[str, Any]:
+        """Return what the file holds if it is saved in mid-run and the page is then reloaded."""
+        shown = self._feed.state.transcript
+        note = NoticeBlock(words(shown.language)("notice.unsaved"))
+        turn = ShownTurn(len(shown.turns) + 1, (note,))
+        return static_bundle(replace(shown, turns=(*shown.turns, turn)), secrets=self._secrets)
 
     def _bundle(self) -> dict[str, Any]:
         return static_bundle(self._feed.state.transcript, secrets=self._secrets)

@@ -1,7 +1,8 @@
 """`%agent` and `%%agent`: a prompt in a cell."""
 
+import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -73,11 +74,13 @@ class AgentMagics(Magics):
         return self._prompt(text, options) if text.strip() else self._status(options)
 
     def _prompt(self, text: str, options: AgentOptions) -> Asked:
-        handle = session(options.session or DEFAULT_NAME).ask(_question(text, options))
+        names = self.shell.user_ns if self.shell is not None else {}
+        question = replace(_question(text, options), notes=_literal_places(text, names))
+        handle = session(options.session or DEFAULT_NAME).ask(question)
 
         def then(result: RunResult) -> RunResult:
             self._bind(options, result)
-            if result.outcome == "budget":
+            if result.outcome == "budget" and options.quiet:  # else the view says so
                 # with no registry of its own a warning is shown each time
                 warnings.warn_explicit(f"{result.error}", BudgetSpentWarning, "%agent", 1)
             return result
@@ -109,6 +112,25 @@ class AgentMagics(Magics):
     def _bind(self, options: AgentOptions, value: object) -> None:
         if options.output and value is not None and self.shell is not None:
             self.shell.user_ns[options.output] = value
+
+
+def _literal_places(text: str, names: Container[str]) -> tuple[str, ...]:
+    """Say that a variable in the text is not filled in, where one seems to be meant.
+
+    >>> len(_literal_places("read {f} and {x}", {"f"})), _literal_places("read {x}", {"f"})
+    (1, ())
+    """
+    meant = [name for name in _PLACE.findall(text) if name in names]
+    if not meant:
+        return ()
+    places = ", ".join(f"{{{name}}}" for name in dict.fromkeys(meant))
+    return (
+        f"The text is sent as it is written: {places} was not filled in. "
+        '`await agent.prompt(f"…")` does that.',
+    )
+
+
+_PLACE = re.compile(r"\{([A-Za-z_]\w*)\}")
 
 
 def _setup(options: AgentOptions) -> Setup:

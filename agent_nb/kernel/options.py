@@ -108,7 +108,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         ("--allow",),
         "allow",
-        "do not ask before these tools or effects, in this run (write, execute, bash, …)",
+        "let these tools or effects run in this run (write, execute, bash, …)",
         "NAMES",
         _names,
     ),
@@ -157,8 +157,9 @@ def parse_options(line: str) -> tuple[AgentOptions, str]:
 def _option(name: str) -> Option:
     if option := _BY_NAME.get(name):
         return option
-    near = difflib.get_close_matches(name, _BY_NAME, n=1, cutoff=0.0)[0]
-    raise AgentUsageError(f"There is no option {name}; the nearest is {near}. {_HINT}")
+    near = difflib.get_close_matches(name, _BY_NAME, n=1)
+    hint = f"; the nearest is {near[0]}" if near else ""
+    raise AgentUsageError(f"There is no option {name}{hint}. {_HINT}")
 
 
 def _value(option: Option, word: re.Match[str], after: str) -> tuple[Any, str]:

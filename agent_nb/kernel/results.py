@@ -8,6 +8,7 @@ from agent_nb.core.secrets import secret_values
 from agent_nb.inspect.runs import RunResult
 from agent_nb.kernel.output import Drawn
 from agent_nb.providers.demo_model import DEMO_MODEL
+from agent_nb.render.words import words
 
 _RESULT = ("agent_nb.inspect.runs", "RunResult")
 _HANDLE = ("agent_nb.kernel.handle", "Handle")
@@ -32,7 +33,7 @@ def picture_of(result: RunResult) -> dict[str, str]:
 
 def model_note(key: str) -> str:
     """Return what must be said of a model wherever it is named: that the demo is none."""
-    return DEMO_MODEL.name if key == DEMO_MODEL.key else ""
+    return words(language_of(os.environ))("model.demo") if key == DEMO_MODEL.key else ""
 
 
 def language_of(environment: Mapping[str, str]) -> str:

@@ -55,7 +55,8 @@ def help_text() -> str:
     commands = "\n".join(f"- `{spelling}`: {what}" for spelling, what in COMMANDS.items())
     return f"""\
 **Ask** with `%agent your question`, or with `%%agent` and the text below it, as long as you like.
-The text goes to the model as it is written. `r = %agent …` keeps the result.
+The text goes to the model as it is written: `{{name}}` is not filled in, `await agent.prompt(f"…")`
+does that. `r = %agent …` keeps the result.
 
 **Options** come before the text; ` -- ` ends them:
 

@@ -69,6 +69,7 @@ class ToolCard:
         duration_ms: None if the tool did not run.
         started_s: When it began to run, in seconds from the start of the run.
         refusal: Why a gate refused the call.
+        line_count: Lines of the whole result, its closing remark apart; None until there is one.
     """
 
     id: str
@@ -82,6 +83,7 @@ class ToolCard:
     duration_ms: int | None = None
     started_s: float | None = None
     refusal: str = ""
+    line_count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

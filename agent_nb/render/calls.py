@@ -1,6 +1,7 @@
 """What a tool card says: one line for the call, its arguments at length, how it came out."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -102,11 +103,25 @@ def card_note(card: ToolCard, say: Words) -> str:
     return _join(result_note(card, say), took)
 
 
+def line_count(text: str) -> int:
+    r"""Count the lines of a result, without the remark in brackets that may close it.
+
+    >>> line_count("a\nb\n\n[3 more lines in the file. Go on with offset=3.]"), line_count("")
+    (2, 0)
+    """
+    body = _REMARK.sub("", text).strip("\n")
+    return body.count("\n") + 1 if body else 0
+
+
+_REMARK = re.compile(r"\n\n\[[^\n]*\]\s*\Z")
+
+
 def _size(card: ToolCard, say: Words) -> str:
-    output = card.output.strip("\n")
-    lines = say.count("card.lines", output.count("\n") + 1) if output else ""
+    whole = line_count(card.output) if card.line_count is None else card.line_count
+    count = 0 if card.name in {"write", "edit"} else whole
+    lines = say.count("card.lines", count) if count else ""
     images = say.count("card.images", len(card.images)) if card.images else ""
-    return _join(lines if not images or "\n" in output else "", images) or say("card.done")
+    return _join(lines if not images or count > 1 else "", images) or say("card.done")
 
 
 def _exit_code(card: ToolCard) -> int | None:

@@ -25,6 +25,7 @@ from agent_nb.render.blocks import (
     Transcript,
     UserBlock,
 )
+from agent_nb.render.calls import line_count
 from agent_nb.render.growing import GrowingText
 from agent_nb.render.words import Words, words
 
@@ -86,6 +87,7 @@ def with_result(card: ToolCard, result: ToolResultMessage) -> ToolCard:
         card.written,
         card.arguments,
         output=result.text,
+        line_count=line_count(result.text),
         images=tuple(b for b in result.content if isinstance(b, ImageContent)),
         details=result.details if isinstance(result.details, dict) else None,
         duration_ms=result.duration_ms,

@@ -174,7 +174,7 @@ class AgentSession:
             self.thinking_level,
             tuple(tool.name for tool in self._tools),
             self.is_running,
-            len(self._history.context),
+            len(self._history.messages),
             len(self.queues),
             self.path,
         )

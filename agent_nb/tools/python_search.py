@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _Rules = tuple[tuple[str, "GitIgnoreSpec"], ...]
 _IGNORE_FILES = (".gitignore", ".ignore")
+_NEVER = frozenset({".git", ".ipynb_checkpoints"})
 _BATCH = 100
 
 
@@ -103,7 +104,7 @@ def _walk_below(
     except OSError:
         return
     for entry in entries:
-        if entry.name == ".git" or entry.is_symlink():
+        if entry.name in _NEVER or entry.is_symlink():
             continue
         is_directory = entry.is_dir(follow_symlinks=False)
         if _is_ruled_out(entry.path, rules, is_directory=is_directory):

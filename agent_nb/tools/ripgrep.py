@@ -19,7 +19,7 @@ from agent_nb.tools.search_query import Hit, Query
 
 _MOST_RECORD_BYTES = 4 << 20
 _MOST_CONTEXT_LINES = 1_000_000
-_TREE = ("--no-config", "--no-messages", "--hidden", "--glob=!.git")
+_TREE = ("--no-config", "--no-messages", "--hidden", "--glob=!.git", "--glob=!.ipynb_checkpoints")
 
 
 def find_ripgrep(environment: Mapping[str, str]) -> str | None:

@@ -27,6 +27,7 @@ from agent_nb.core.events import (
 )
 from agent_nb.core.messages import AssistantMessage, ToolResultMessage
 from agent_nb.render.blocks import Block, Status, TextBlock, ThinkingBlock, ToolCard
+from agent_nb.render.calls import line_count
 from agent_nb.render.growing import GrowingText
 from agent_nb.render.history import with_result
 
@@ -67,6 +68,10 @@ def streamed(turn: LiveTurn, event: StreamEvent, clock_s: float) -> LiveTurn:
     """Return the turn after a piece of its answer."""
     position = turn.places.get(event.content_index)
     if position is None:
+        # some protocols end all blocks together: what begins next ends the thinking
+        for at, block in enumerate(turn.blocks):
+            if isinstance(block, ThinkingBlock) and block.is_open:
+                turn = turn.putting(at, _thought(block, clock_s))
         turn = turn.adding(_begun(event, clock_s), event.content_index)
         position = len(turn.blocks) - 1
     return turn.putting(position, _grown(turn.blocks[position], event, clock_s))
@@ -93,7 +98,7 @@ def _grown(block: Block, event: StreamEvent, clock_s: float) -> Block:
             return replace(block, is_open=False)
         case ThinkingBlock(text=text, started_s=started_s), ThinkingDelta(delta=delta):
             return ThinkingBlock(text.appended(delta), is_open=True, started_s=started_s)
-        case ThinkingBlock(), ThinkingEnd():
+        case ThinkingBlock(is_open=True), ThinkingEnd():
             return _thought(block, clock_s)
         case ToolCard(), ToolCallDelta(delta=delta):
             return replace(block, written=block.written.appended(delta))
@@ -175,7 +180,9 @@ def _ended(card: ToolCard, event: ToolExecutionEnd, *, stopping: bool) -> ToolCa
     return replace(
         card,
         status=failed if event.is_error else "done",
-        output=event.result.text,
+        # a refused call's result is the refusal, which the card shows already
+        output="" if card.refusal else event.result.text,
+        line_count=line_count(event.result.text),
         images=tuple(b for b in event.result.content if isinstance(b, ImageContent)),
         details=event.result.details,
         duration_ms=event.duration_ms,

@@ -80,3 +80,9 @@ def test_an_edit_shows_what_it_would_replace_until_the_tool_says_what_it_did() -
 )
 def test_how_a_call_came_out_is_said_in_words(fields: Mapping[str, Any], note: str) -> None:
     assert card_note(card("x", **fields), SAY) == note
+
+
+def test_lines_are_those_of_the_whole_result_and_not_of_what_is_shown() -> None:
+    shortened = card("read", output="a\n… 98 lines …\nz", line_count=100)
+    assert card_note(shortened, SAY) == "100 lines"
+    assert card_note(card("write", output="Wrote 12 bytes"), SAY) == "done"
