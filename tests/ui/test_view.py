@@ -24,6 +24,9 @@ from agent_nb.core.events import (
     QueueUpdate,
     TextDelta,
     TextStart,
+    ThinkingDelta,
+    ThinkingEnd,
+    ThinkingStart,
     ToolExecutionEnd,
     ToolExecutionStart,
     ToolExecutionUpdate,
@@ -260,3 +263,35 @@ def test_an_answer_cut_at_the_limit_says_so() -> None:
 def test_the_queue_is_what_waits_to_be_said() -> None:
     state = after(QueueUpdate(("sooner",), ("later",)))
     assert state.queue == (("sooner",), ("later",))
+
+
+def test_thinking_ends_where_the_answer_begins_although_the_protocol_ends_both_together() -> None:
+    state = start_view("q", model="m")
+    for event in [
+        *asked("q"),
+        Clock(0.0),
+        update(ThinkingStart(0)),
+        update(ThinkingDelta(0, "hm")),
+    ]:
+        state = reduce(state, event)
+    for event in [Clock(0.5), update(TextStart(1)), Clock(2.0), update(ThinkingEnd(0, "hm"))]:
+        state = reduce(state, event)
+    [thought, _text] = state.transcript.turns[0].blocks
+    assert isinstance(thought, ThinkingBlock)
+    assert (thought.is_open, thought.duration_s) == (False, 0.5)
+
+
+def test_a_refusal_stands_in_its_card_once() -> None:
+    state = start_view("q", model="m")
+    refused = ToolResult.of("not allowed", is_error=True)
+    events = [
+        *asked("q"),
+        ToolExecutionStart("1", "bash", {"command": "ls"}),
+        PermissionDecided("1", "bash", allowed=False, reason="not allowed"),
+        ToolExecutionEnd("1", "bash", refused, is_error=True),
+    ]
+    for event in events:
+        state = reduce(state, event)
+    [card] = state.transcript.turns[0].blocks
+    assert isinstance(card, ToolCard)
+    assert (card.refusal, card.output) == ("not allowed", "")
