@@ -29,7 +29,7 @@ def test_pictures_and_files_it_names_exist() -> None:
     assert [path for path in {*linked, *named} if not (ROOT / path).exists()] == []
 
 
-async def test_the_python_example_runs(tmp_path: Path) -> None:
+async def test_what_the_python_example_does(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("x\n1\n")
     session = await create_session(
         cwd=tmp_path,

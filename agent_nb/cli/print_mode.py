@@ -16,7 +16,9 @@ async def run_print(
     out: BinaryIO,
     errors: TextIO,
 ) -> int:
-    """Ask the prompts in order; write the last answer."""
+    """Ask the prompts in order; write the last answer. A person is told which model answers."""
+    if errors.isatty():
+        errors.write(f"{session.choice.introduction()}\n")
     result = await session.prompt(first.text, images=first.images)
     for prompt in prompts:
         result = await session.prompt(prompt)

@@ -11,6 +11,7 @@ from agent_nb.core.content import TextContent
 from agent_nb.core.errors import ToolError
 from agent_nb.core.tool import Effect, Tool, ToolContext, ToolResult
 from agent_nb.tools.arguments import Arguments, Whole
+from agent_nb.tools.encoding import ENCODING_SAMPLE_BYTES, encoding_note
 from agent_nb.tools.images import HEAD_BYTES, image_type, load_image
 from agent_nb.tools.paths import resolve
 from agent_nb.tools.read_lines import Window, read_window
@@ -46,9 +47,16 @@ def _read(arguments: ReadArguments, context: ToolContext) -> ToolResult:
             first = max(1, arguments.offset)
             limit = None if arguments.limit is None else max(1, arguments.limit)
             window = read_window(file, first, limit, context.signal.check)
+            strange = _is_strange(window.truncation.content)
+            file.seek(0, os.SEEK_SET)
+            note = encoding_note(file.read(ENCODING_SAMPLE_BYTES)) if strange else ""
     except OSError as error:
         raise ToolError(f"Cannot read {arguments.path}: {error.strerror or error}.") from error
-    return _text_result(arguments.path, first, window)
+    return _text_result(arguments.path, first, window, note)
+
+
+def _is_strange(text: str) -> bool:
+    return "\ufffd" in text or "\0" in text
 
 
 def _check_is_file(path: Path, written: str) -> None:
@@ -59,7 +67,7 @@ def _check_is_file(path: Path, written: str) -> None:
         raise ToolError(f"{written} is a pipe, socket or device, not a file.")
 
 
-def _text_result(path: str, first: int, window: Window) -> ToolResult:
+def _text_result(path: str, first: int, window: Window, encoding: str) -> ToolResult:
     truncation = window.truncation
     details = {"truncation": truncation.details()} if truncation.truncated else None
     if truncation.first_line_exceeds_limit:
@@ -70,7 +78,7 @@ def _text_result(path: str, first: int, window: Window) -> ToolResult:
         )
         return ToolResult.of(notice, details=details)
     text = truncation.content
-    if notice := _notice(first, window):
+    if notice := " ".join(filter(None, (encoding, _notice(first, window)))):
         text += f"\n\n[{notice}]"
     return ToolResult.of(text, details=details)
 

@@ -267,7 +267,8 @@ def test_the_queue_is_what_waits_to_be_said() -> None:
 
 def test_thinking_ends_where_the_answer_begins_although_the_protocol_ends_both_together() -> None:
     state = start_view("q", model="m")
-    for event in [
+    thinking = [update(ThinkingStart(0)), update(ThinkingDelta(0, "hm"))]
+    for event in [*asked("q"), Clock(0.0), *thinking]:
         *asked("q"),
         Clock(0.0),
         update(ThinkingStart(0)),
