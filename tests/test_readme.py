@@ -1,14 +1,23 @@
 """README says only what is true: its commands, options, providers and code."""
 
+import ast
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
+from typing import Any
+
+import pytest
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
 
 from agent_nb.providers.catalog import HOSTED, LOCAL
-from agent_nb.session.create import create_session
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
+BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
 def test_every_dependency_has_its_reason() -> None:
@@ -29,15 +38,37 @@ def test_pictures_and_files_it_names_exist() -> None:
     assert [path for path in {*linked, *named} if not (ROOT / path).exists()] == []
 
 
-async def test_what_the_python_example_does(tmp_path: Path) -> None:
+async def test_the_program_and_the_lesson_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("AGENT_NB_DIR", str(tmp_path / "agent"))
     (tmp_path / "a.csv").write_text("x\n1\n")
-    session = await create_session(
-        cwd=tmp_path,
-        model="demo/reader",
-        no_session=True,
-        environment={"AGENT_NB_DIR": str(tmp_path / "agent")},
+    program, lesson = [block for block in BLOCKS if "create_session" in block]
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
-    result = await session.prompt("how many files are here?")
-    assert result.outcome == "done"
-    assert "1" in result.text
-    assert [call.name for call in result.tool_calls]
+    assert "1" in done.stdout
+    assert "done" in done.stdout
+    names: dict[str, Any] = {}
+    code = compile(lesson, "README", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    await eval(code, names)
+    assert names["result"].tool_calls[0].name == "ls"
+    assert "a.csv" in names["result"].tool_calls[0].text
+
+
+@pytest.mark.slow
+def test_the_notebook_blocks_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGENT_NB_DIR", str(tmp_path / "agent"))
+    for name in [name for name in os.environ if name.endswith("_API_KEY")]:
+        monkeypatch.delenv(name)
+    (tmp_path / "README.md").write_text(README)
+    blocks = [block for block in BLOCKS if "create_session" not in block]
+    cells = [new_code_cell(block) for block in blocks]
+    notebook = new_notebook(cells=cells, metadata={"kernelspec": {"name": "python3"}})
+    NotebookClient(notebook, timeout=60, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    assert "MIT licence" in str(cells[1].outputs)
