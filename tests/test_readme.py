@@ -17,6 +17,7 @@ from agent_nb.providers.catalog import HOSTED, LOCAL
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
+KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
@@ -38,24 +39,36 @@ def test_pictures_and_files_it_names_exist() -> None:
     assert [path for path in {*linked, *named} if not (ROOT / path).exists()] == []
 
 
-async def test_the_program_and_the_lesson_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with one file, and nothing of the user's around."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("AGENT_NB_DIR", str(tmp_path / "agent"))
+    monkeypatch.setenv("AGENT_NB_DIR", str(tmp_path / ".agent"))
     (tmp_path / "a.csv").write_text("x\n1\n")
-    program, lesson = [block for block in BLOCKS if "create_session" in block]
+    return tmp_path
+
+
+def block_with(text: str) -> str:
+    [block] = [block for block in BLOCKS if text in block]
+    return block
+
+
+def test_the_program_runs(folder: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", program],
+        [sys.executable, "-c", block_with("asyncio.run")],
         check=True,
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
-    assert "1" in done.stdout
+    assert "There is 1 file" in done.stdout
     assert "done" in done.stdout
+
+
+async def test_the_lesson_runs(folder: Path) -> None:
     names: dict[str, Any] = {}
-    code = compile(lesson, "README", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    source = block_with("ScriptedProvider")
+    code = compile(source, "README", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     await eval(code, names)
     assert names["result"].tool_calls[0].name == "ls"
     assert "a.csv" in names["result"].tool_calls[0].text
@@ -69,6 +82,6 @@ def test_the_notebook_blocks_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (tmp_path / "README.md").write_text(README)
     blocks = [block for block in BLOCKS if "create_session" not in block]
     cells = [new_code_cell(block) for block in blocks]
-    notebook = new_notebook(cells=cells, metadata={"kernelspec": {"name": "python3"}})
+    notebook = new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
     NotebookClient(notebook, timeout=60, resources={"metadata": {"path": str(tmp_path)}}).execute()
     assert "MIT licence" in str(cells[1].outputs)
