@@ -1,1 +1,1 @@
-"""The command line: print and JSON mode."""
+"""The command line: print, JSON and RPC mode."""

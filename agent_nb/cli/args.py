@@ -8,12 +8,14 @@ from typing import Literal, NoReturn
 from agent_nb.core.errors import ConfigError
 from agent_nb.session.create import SessionOptions
 
+_MODES = "text, events as JSON lines, or rpc: commands as JSON lines on standard input"
+
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
     """What the command line asks for."""
 
-    mode: Literal["text", "json"]
+    mode: Literal["text", "json", "rpc"]
     options: SessionOptions
     prompts: tuple[str, ...]
     files: tuple[str, ...]
@@ -39,6 +41,8 @@ def parse(arguments: Sequence[str]) -> Invocation:
     tools = [] if given.no_tools else _names(given.tools)
     if given.provider and not given.model:
         raise ConfigError("--provider needs --model.")
+    if given.mode == "rpc" and positional:
+        raise ConfigError("--mode rpc takes prompts as commands on standard input, not here.")
     return Invocation(
         given.mode,
         SessionOptions(
@@ -87,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("prompts", nargs="*", metavar="PROMPT", help="what to ask; @FILE includes a file")
     add("-p", "--print", action="store_true", help="print the last answer (the default)")
-    add("--mode", choices=["text", "json"], default="text", help="text, or events as JSON lines")
+    add("--mode", choices=["text", "json", "rpc"], default="text", help=_MODES)
     add("--model", "-m", help="provider/id, an id or a part of one; :LEVEL sets thinking")
     add("--provider", help="look for --model at this provider only")
     add("--thinking", help="off, minimal, low, medium, high or xhigh")

@@ -32,6 +32,8 @@ def main(arguments: Sequence[str]) -> int:
             return 0
         if invocation.list_models is not None:
             return _list_models(invocation.list_models)
+        if invocation.mode == "rpc":
+            return asyncio.run(_serve(invocation))
         first, rest = _prompts(invocation)
         return asyncio.run(_run(invocation, first, rest))
     except AgentError as error:
@@ -54,10 +56,27 @@ def _prompts(invocation: Invocation) -> tuple[FirstPrompt, Sequence[str]]:
     return first, rest
 
 
-async def _run(invocation: Invocation, first: FirstPrompt, rest: Sequence[str]) -> int:
+async def _session(invocation: Invocation) -> AgentSession:
     session = await create_session(invocation.options)
     for report in session.reports:
         sys.stderr.write(f"agent-nb: {report}\n")
+    return session
+
+
+async def _serve(invocation: Invocation) -> int:
+    from agent_nb.cli.rpc_mode import private_output, run_rpc
+
+    if sys.stdin is None:
+        raise ConfigError("--mode rpc needs standard input.")
+    with private_output() as records:
+        session = await _session(invocation)
+        return await run_rpc(
+            session, invocation.options, commands=sys.stdin.fileno(), records=records
+        )
+
+
+async def _run(invocation: Invocation, first: FirstPrompt, rest: Sequence[str]) -> int:
+    session = await _session(invocation)
     terminated = _abort_when_terminated(session)
     try:
         if invocation.mode == "json":

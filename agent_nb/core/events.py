@@ -348,6 +348,23 @@ class ThinkingLevelChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionInfoChanged:
+    """The session's name is now `name`."""
+
+    name: str
+    type: Literal["session_info_changed"] = "session_info_changed"
+
+
+@dataclass(frozen=True, slots=True)
+class BashExecutionUpdate:
+    """A command of the user's wrote `delta`; `id` is what it was started with."""
+
+    delta: str
+    id: str | None = None
+    type: Literal["bash_execution_update"] = "bash_execution_update"
+
+
+@dataclass(frozen=True, slots=True)
 class PermissionDecided:
     """A gate decided a tool call. Absent where everything is allowed; not one of pi's events."""
 
@@ -365,5 +382,7 @@ SessionEvent = (
     | AutoRetryStart
     | AutoRetryEnd
     | ThinkingLevelChanged
+    | SessionInfoChanged
+    | BashExecutionUpdate
     | PermissionDecided
 )

@@ -55,6 +55,7 @@ class SessionOptions:
         session_file: Open or make this session file.
         resume: Go on with the newest session of the directory.
         no_session: Keep the session in memory.
+        store: Use this store and open none.
         session_dir: Where session files are.
         trusted: Whether the project's settings and resources may load.
         context_files: Whether `AGENTS.md` and `CLAUDE.md` load.
@@ -77,6 +78,7 @@ class SessionOptions:
     session_file: str | Path | None = None
     resume: bool = False
     no_session: bool = False
+    store: SessionStore | None = None
     session_dir: str | Path | None = None
     trusted: bool = False
     context_files: bool = True
@@ -163,6 +165,8 @@ def _directory(cwd: str | Path | None) -> Path:
 def _open_store(
     options: SessionOptions, cwd: Path, agent_dir: Path, settings: Settings
 ) -> SessionStore:
+    if options.store is not None:
+        return options.store
     if options.no_session:
         return SessionStore.in_memory(cwd)
     if options.session_file is not None:

@@ -6,7 +6,7 @@ Source: pi 1.6.0, `agent-session`; the order of events is in docs/json.md.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from agent_nb.core.abort import Aborted
+from agent_nb.core.abort import Aborted, AbortSignal
 from agent_nb.core.events import (
     AgentEnd,
     AutoRetryEnd,
@@ -80,11 +80,16 @@ class Driver:
         )
         limit = self.settings.retry.max_retries
         self.emit(AutoRetryStart(retry.attempt, limit, delay_ms, failed.error_message or ""))
+        waiting = run.waiting = AbortSignal()
+        forget = run.signal.on_abort(waiting.abort)
         try:
-            await run.signal.sleep(delay_ms / 1000)
+            await waiting.sleep(delay_ms / 1000)
         except Aborted:
             run.stopped_waiting = True
             attempt = retry.reset()
             self.emit(AutoRetryEnd(success=False, attempt=attempt, final_error="Retry cancelled"))
             return False
+        finally:
+            forget()
+            run.waiting = None
         return True

@@ -53,6 +53,7 @@ class PromptTemplate:
     name: str
     description: str
     body: str
+    path: Path
 
     def expanded(self, arguments: str) -> str:
         """Return the prompt with the arguments in place."""
@@ -169,7 +170,8 @@ def _templates_in(directory: Path, reports: list[str]) -> list[PromptTemplate]:
         if text is not None:
             data, body = front_matter(text)
             first = next((line for line in body.split("\n") if line.strip()), "")
-            found.append(PromptTemplate(path.stem, str(data.get("description") or first), body))
+            description = str(data.get("description") or first)
+            found.append(PromptTemplate(path.stem, description, body, path))
     return found
 
 

@@ -46,6 +46,7 @@ class Run:
         self.messages: list[Message] = []
         self.entries: dict[int, str] = {}
         self.settled: asyncio.Future[RunResult] = asyncio.get_running_loop().create_future()
+        self.waiting: AbortSignal | None = None  # while the next try is waited for
         self.out_of_time = False
         self.stopped_waiting = False
         self._spent: str | None = None

@@ -2,10 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from agent_nb.core.content import ImageContent, ToolCall
 from agent_nb.core.errors import ConfigError, RunInProgressError
@@ -13,9 +13,10 @@ from agent_nb.core.events import (
     AgentSettled,
     PermissionDecided,
     SessionEvent,
+    SessionInfoChanged,
     ThinkingLevelChanged,
 )
-from agent_nb.core.messages import Message, UserMessage
+from agent_nb.core.messages import BashExecutionMessage, Message, UserMessage
 from agent_nb.core.model import Model, ThinkingLevel, clamp_thinking
 from agent_nb.core.provider import SentRequest
 from agent_nb.core.tool import Tool, ToolContext
@@ -25,9 +26,11 @@ from agent_nb.inspect.timeline import EventLog
 from agent_nb.inspect.turns import Turn, turns_of
 from agent_nb.loop.config import Blocked, LoopConfig
 from agent_nb.providers.catalog import Catalog
+from agent_nb.session.available import available_models
 from agent_nb.session.choice import ModelChoice
 from agent_nb.session.context import for_model
 from agent_nb.session.drive import Driver
+from agent_nb.session.entry_views import session_name
 from agent_nb.session.history import History
 from agent_nb.session.permissions import Gate
 from agent_nb.session.provider_pool import ProviderPool
@@ -35,12 +38,19 @@ from agent_nb.session.queues import Queues
 from agent_nb.session.resources import Resources
 from agent_nb.session.run import Budget, Run
 from agent_nb.session.settings import Settings
+from agent_nb.session.store import SessionStore
 from agent_nb.session.system_prompt import build_sections, prompt_change, prompt_text
+from agent_nb.session.user_bash import UserBash, UserCommand
 from agent_nb.tools import Toolbox
 
 logger = logging.getLogger(__name__)
 
 Subscriber = Callable[[SessionEvent], None]
+Disposition = Literal["started", "queued"]
+
+
+def _ignore(_disposition: Disposition) -> None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +101,9 @@ class AgentSession:
         self._tools = self._named(tools)
         self.queues = Queues(parts.settings.steering_mode, parts.settings.follow_up_mode)
         self._driver = Driver(parts.history, self.queues, parts.settings, self._emit)
+        self._bash = UserBash(
+            parts.toolbox, parts.tool_context, history=parts.history, emit=self._emit
+        )
         self._events = EventLog()
         self._requests = RequestLog()
         self._runs: list[RunResult] = []
@@ -113,6 +126,26 @@ class AgentSession:
     def path(self) -> Path | None:
         """The session file; None for a session in memory."""
         return self._history.store.path
+
+    @property
+    def name(self) -> str | None:
+        """The session's name, None if it was given none."""
+        return session_name(self.store)
+
+    @property
+    def store(self) -> SessionStore:
+        """The entries of the session; to be read."""
+        return self._history.store
+
+    @property
+    def resources(self) -> Resources:
+        """Skills, prompt templates and context files."""
+        return self._parts.resources
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self._driver.settings
 
     @property
     def model(self) -> Model:
@@ -192,6 +225,7 @@ class AgentSession:
         images: Sequence[ImageContent] = (),
         streaming_behavior: Literal["steer", "followUp"] | None = None,
         budget: Budget | None = None,
+        on_accepted: Callable[[Disposition], None] = _ignore,
     ) -> RunResult:
         """Ask, and return when everything automatic has settled.
 
@@ -200,6 +234,7 @@ class AgentSession:
             images: Shown to the model after the text.
             streaming_behavior: What to do while a run goes on; then the result is that run's.
             budget: What ends the run early.
+            on_accepted: Called once the prompt is queued, or right before its run's first event.
 
         Raises:
             RunInProgressError: If a run goes on and `streaming_behavior` does not say what to do.
@@ -207,7 +242,9 @@ class AgentSession:
         """
         message = UserMessage.of(self._parts.resources.expanded(text), images)
         if self._run is not None:
-            return await self._queued(self._run, message, streaming_behavior)
+            settled = self._queued(self._run, message, streaming_behavior)
+            on_accepted("queued")
+            return await settled
         provider = self._parts.providers.for_model(self.model)
         (budget or Budget()).check(self.model)
         run = self._run = Run(budget or Budget())
@@ -230,6 +267,7 @@ class AgentSession:
                 for_model=for_model,
                 on_sent=self._sent,
             )
+            on_accepted("started")
             with run.time_limit():
                 await self._driver.drive(run, config, [change, message] if change else [message])
         except BaseException as error:
@@ -240,15 +278,21 @@ class AgentSession:
         await self._history.store.sync()
         return run.result
 
-    def steer(self, text: str) -> None:
+    def steer(self, text: str, images: Sequence[ImageContent] = ()) -> None:
         """Queue a message for the next turn; while idle it goes with the next prompt."""
-        self.queues.steering.put(UserMessage.of(self._parts.resources.expanded(text)))
+        self.queues.steering.put(UserMessage.of(self._parts.resources.expanded(text), images))
         self._queue_changed()
 
-    def follow_up(self, text: str) -> None:
+    def follow_up(self, text: str, images: Sequence[ImageContent] = ()) -> None:
         """Queue a message for when the run would otherwise end."""
-        self.queues.follow_ups.put(UserMessage.of(self._parts.resources.expanded(text)))
+        self.queues.follow_ups.put(UserMessage.of(self._parts.resources.expanded(text), images))
         self._queue_changed()
+
+    def clear_queues(self) -> tuple[list[UserMessage], list[UserMessage]]:
+        """Empty both queues; return the steering messages and the follow-ups that waited."""
+        cleared = self.queues.steering.clear(), self.queues.follow_ups.clear()
+        self._queue_changed()
+        return cleared
 
     def abort_soon(self) -> None:
         """Stop the run, if there is one, without waiting for it to settle."""
@@ -259,6 +303,24 @@ class AgentSession:
         """Stop the run, if there is one; return when it has settled."""
         self.abort_soon()
         await self.wait_for_idle()
+
+    async def abort_retry(self) -> None:
+        """Give up waiting for another try, if that is what goes on; return when it has settled."""
+        if self._run is not None and self._run.waiting is not None:
+            self._run.waiting.abort()
+            await self.wait_for_idle()
+
+    def run_bash(self, command: UserCommand) -> Coroutine[Any, Any, BashExecutionMessage]:
+        """Run a command of the user's and store it; the model sees it with the next prompt.
+
+        Raises:
+            ToolError: If it cannot be started.
+        """
+        return self._bash.run(command, lambda: self.is_running)
+
+    def abort_bash(self) -> None:
+        """Cancel the user's commands that are running."""
+        self._bash.abort()
 
     async def wait_for_idle(self) -> None:
         """Return when no run goes on."""
@@ -292,6 +354,28 @@ class AgentSession:
         self.set_thinking_level(found.thinking or self.thinking_level)
         return found.model
 
+    def available_models(self) -> list[Model]:
+        """Return the models that can be asked without another key."""
+        return available_models(self._parts.catalog, self.model)
+
+    def set_auto_retry(self, *, enabled: bool) -> None:
+        """Ask for failed answers again or not, from the next prompt on."""
+        retry = self.settings.retry.model_copy(update={"enabled": enabled})
+        changed = self.settings.model_copy(update={"retry": retry})
+        self._driver = replace(self._driver, settings=changed)
+
+    def set_name(self, name: str) -> None:
+        """Name the session.
+
+        Raises:
+            ConfigError: If the name is empty.
+        """
+        name = " ".join(name.splitlines()).strip()
+        if not name:
+            raise ConfigError("The name of a session cannot be empty.")
+        self._history.store.append("session_info", name=name)
+        self._emit(SessionInfoChanged(name))
+
     def set_thinking_level(self, level: ThinkingLevel) -> None:
         """Let the model think more or less; clamped to what it can."""
         level = clamp_thinking(level, self.model)
@@ -315,6 +399,7 @@ class AgentSession:
     async def dispose(self) -> None:
         """Stop what is running, commands left in the background too; let go of files."""
         await self.abort()
+        await self._bash.close()
         self._parts.toolbox.close()
         await self._parts.providers.close()
         self._history.store.close()
@@ -328,10 +413,11 @@ class AgentSession:
         self._runs.append(run.result)
         self._emit(AgentSettled(aborted=run.signal.aborted and not run.out_of_time))
         run.settled.set_result(run.result)
+        self._bash.store_waiting()
 
-    async def _queued(
+    def _queued(
         self, run: Run, message: UserMessage, behavior: Literal["steer", "followUp"] | None
-    ) -> RunResult:
+    ) -> Awaitable[RunResult]:
         if behavior is None:
             raise RunInProgressError(
                 "A run is going on. Say whether this message should steer it or follow up "
@@ -340,7 +426,7 @@ class AgentSession:
         queues = self.queues
         (queues.steering if behavior == "steer" else queues.follow_ups).put(message)
         self._queue_changed()
-        return await asyncio.shield(run.settled)
+        return asyncio.shield(run.settled)
 
     async def _before_tool(self, call: ToolCall, tool: Tool, arguments: object) -> Blocked | None:
         decision = await self._parts.gate.decide(call, tool, arguments)

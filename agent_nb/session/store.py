@@ -6,7 +6,7 @@ appended as it comes, in one write. Nothing is rewritten in place.
 
 import asyncio
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +38,11 @@ class SessionStore:
         return cls(new_header(str(cwd)))
 
     @classmethod
-    def create(cls, cwd: Path, directory: Path) -> "SessionStore":
+    def create(
+        cls, cwd: Path, directory: Path, *, parent_session: str | None = None
+    ) -> "SessionStore":
         """Make a session whose file will appear in `directory`, named by time and id as pi does."""
-        header = new_header(str(cwd))
+        header = new_header(str(cwd), parent_session=parent_session)
         stamp = header["timestamp"].replace(":", "-").replace(".", "-")
         return cls(header, directory / f"{stamp}_{header['id']}.jsonl")
 
@@ -80,6 +82,23 @@ class SessionStore:
     def append_message(self, message: Message) -> Entry:
         """Add a message below the leaf."""
         return self._add(Entry("message", self._new_id(), self.leaf_id, iso_now(), {}, message))
+
+    def copy(self, entries: Iterable[Entry]) -> None:
+        """Add entries of another session as they are, ids and all; the last one is the leaf."""
+        for entry in entries:
+            self._add(entry)
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """The ids of all entries, in the order of the file."""
+        return tuple(self._lines)
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield all entries, of every branch, in the order of the file."""
+        for ident in self.ids:
+            entry = self.entry(ident)
+            if entry is not None:
+                yield entry
 
     def entry(self, ident: str) -> Entry | None:
         """Return the entry of that id, parsing its line if that has not been done."""

@@ -3,6 +3,7 @@
 import asyncio
 import shutil
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -58,10 +59,21 @@ class CommandOutcome:
         return self.shell_exit_code if self.ended == "exited" else None
 
 
+def _ignore(_data: bytes) -> None:
+    return None
+
+
 async def run_command(
-    groups: ProcessGroups, command: str, context: ToolContext, *, timeout_s: float | None = None
+    groups: ProcessGroups,
+    command: str,
+    context: ToolContext,
+    *,
+    timeout_s: float | None = None,
+    hear: Callable[[bytes], None] = _ignore,
 ) -> CommandOutcome:
     """Run a shell command to its end, showing its output through `context.update` as it comes.
+
+    `hear` is given each piece of the output, before any of it is left out.
 
     It is ended with all it started when the time is over, the user stops it, or this is cancelled.
 
@@ -71,7 +83,7 @@ async def run_command(
     context.signal.check()
     child = await _start(groups, command, context)
     output = OutputTail()
-    collecting = asyncio.create_task(_collect(child, output, context))
+    collecting = asyncio.create_task(_collect(child, output, context, hear))
     ended: Literal["exited", "timed out", "aborted"] = "exited"
     shell_exit_code = None
     try:
@@ -117,7 +129,9 @@ async def _start(groups: ProcessGroups, command: str, context: ToolContext) -> C
         raise ToolError(f"The command cannot be started: {error.strerror or error}.") from error
 
 
-async def _collect(child: Child, output: OutputTail, context: ToolContext) -> None:
+async def _collect(
+    child: Child, output: OutputTail, context: ToolContext, hear: Callable[[bytes], None]
+) -> None:
     """Read to the end of the output and of the process, showing changes ten times a second."""
     shown_at, changed, ended = 0.0, False, False
     while not ended:
@@ -131,6 +145,7 @@ async def _collect(child: Child, output: OutputTail, context: ToolContext) -> No
                 data = await child.read()
         except TimeoutError:
             continue
+        hear(data)
         await asyncio.to_thread(output.append, data)
         changed, ended = changed or bool(data), not data
     await child.exited.wait()

@@ -1,0 +1,112 @@
+"""The two pipes of RPC mode: lines in, records out, each with a thread of its own.
+
+The event loop reads and writes neither itself: a client that is silent, or does not read, holds up
+nothing.
+"""
+
+import asyncio
+import logging
+import os
+import queue
+import threading
+from collections.abc import Callable, Sequence
+
+_READ_BYTES = 1 << 16
+_LAST_RECORDS_S = 5.0
+
+logger = logging.getLogger(__name__)
+
+
+class LineFraming:
+    r"""Cut bytes into lines at LF only: U+2028 is data. A CR before the LF is left out.
+
+    >>> framing = LineFraming()
+    >>> framing.feed(b'{"a"'), framing.feed(b":1}\r\n{"), framing.rest()
+    ([], [b'{"a":1}'], [b'{'])
+    """
+
+    def __init__(self) -> None:
+        self._part = bytearray()
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Return the lines that `data` completes."""
+        if b"\n" not in data:
+            self._part += data
+            return []
+        *whole, part = (bytes(self._part) + data).split(b"\n")
+        self._part = bytearray(part)
+        return [line.removesuffix(b"\r") for line in whole]
+
+    def rest(self) -> list[bytes]:
+        """Return the last line if it has no end."""
+        part, self._part = bytes(self._part), bytearray()
+        return [part.removesuffix(b"\r")] if part else []
+
+
+def read_lines(descriptor: int) -> "asyncio.Queue[bytes | None]":
+    """Read a file descriptor to its end, whatever it is; the queue gets its lines, then None."""
+    lines: asyncio.Queue[bytes | None] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+
+    def put(items: Sequence[bytes | None]) -> None:
+        for item in items:
+            lines.put_nowait(item)
+
+    def read() -> None:
+        framing = LineFraming()
+        try:
+            while data := os.read(descriptor, _READ_BYTES):
+                loop.call_soon_threadsafe(put, framing.feed(data))
+        except OSError as error:
+            logger.warning("Standard input cannot be read: %s", error)
+        except RuntimeError:
+            return  # the loop has ended
+        loop.call_soon_threadsafe(put, [*framing.rest(), None])
+
+    # A daemon: nothing can end a thread that waits for input.
+    threading.Thread(target=read, name="rpc-input", daemon=True).start()
+    return lines
+
+
+class RecordWriter:
+    """Writes records in order; those that wait together are written together.
+
+    Args:
+        descriptor: Where to.
+        on_broken: Called on the event loop if nobody reads any more.
+    """
+
+    def __init__(self, descriptor: int, on_broken: Callable[[], None]) -> None:
+        self._descriptor = descriptor
+        self._on_broken = on_broken
+        self._loop = asyncio.get_running_loop()
+        self._records: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._write_all, name="rpc-output", daemon=True)
+        self._thread.start()
+
+    def put(self, record: bytes) -> None:
+        """Write a record soon."""
+        self._records.put(record)
+
+    async def close(self) -> None:
+        """Write what waits; a client that reads nothing is given up after five seconds."""
+        self._records.put(None)
+        await asyncio.to_thread(self._thread.join, _LAST_RECORDS_S)
+
+    def _write_all(self) -> None:
+        ended = False
+        while not ended:
+            waiting = [self._records.get()]
+            while not self._records.empty():
+                waiting.append(self._records.get())
+            ended = None in waiting
+            try:
+                self._write(b"".join(record for record in waiting if record is not None))
+            except OSError:
+                self._loop.call_soon_threadsafe(self._on_broken)
+                return
+
+    def _write(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self._descriptor, view) :]
