@@ -1,10 +1,11 @@
 """A strict reader of outgoing requests: what lenient servers let pass, these functions do not.
 
-`check_chat` and `check_anthropic` take a request's body and raise `AssertionError` on the first
-thing that some server in use refuses.
+`check_chat`, `check_anthropic` and `check_responses` take a request's body and raise
+`AssertionError` on the first thing that some server in use refuses.
 """
 
 import base64
+import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -78,6 +79,63 @@ def check_anthropic(body: bytes) -> dict[str, Any]:
     return request
 
 
+def check_responses(body: bytes) -> dict[str, Any]:
+    """Check a request of the responses API and return it as data."""
+    request = _parsed(body)
+    _check_common(request, "input")
+    assert request["store"] is False
+    assert request.get("max_output_tokens", 16) >= 16
+    assert all(tool["type"] == "function" for tool in request.get("tools", ()))
+    _check_tools(request.get("tools", ()), "parameters")
+    items: Sequence[Mapping[str, Any]] = request["input"]
+    ids = [item["id"] for item in items if "id" in item]
+    assert len(set(ids)) == len(ids), "two items of one id"
+    for item, following in itertools.zip_longest(items, items[1:]):
+        _check_item(item)
+        if item.get("type") == "reasoning":
+            assert following, "reasoning that led to nothing"
+            assert following["type"] in {"reasoning", "message", "function_call"}
+    answered = [item["call_id"] for item in items if item.get("type") == "function_call_output"]
+    called = [item["call_id"] for item in items if item.get("type") == "function_call"]
+    assert sorted(answered) == sorted(called), "calls and results do not match"
+    return request
+
+
+def _check_item(item: Mapping[str, Any]) -> None:
+    match item.get("type", "message"):
+        case "message" if item["role"] == "assistant":
+            assert re.fullmatch(r"msg_\w{1,60}", item["id"])
+            assert item.get("phase", "commentary") in {"commentary", "final_answer"}
+            assert all(part["type"] == "output_text" for part in item["content"])
+            assert _has_text(item["content"])
+        case "message" if item["role"] == "user":
+            _check_input_parts(item["content"])
+        case "message":
+            assert item["role"] in {"system", "developer"}
+            assert _has_text(item["content"])
+        case "function_call":
+            assert _CALL_ID.fullmatch(item["call_id"]), item["call_id"]
+            assert item.get("id", "fc_").startswith("fc_")
+            assert isinstance(json.loads(item["arguments"]), dict)
+        case "function_call_output":
+            assert item["output"], "an empty result"
+            if not isinstance(item["output"], str):
+                _check_input_parts(item["output"])
+        case kind:
+            assert kind == "reasoning"
+            assert item["id"]
+
+
+def _check_input_parts(parts: Sequence[Mapping[str, Any]]) -> None:
+    assert parts, "no parts"
+    for part in parts:
+        if part["type"] == "input_text":
+            assert part["text"], "empty text"
+        else:
+            assert part["type"] == "input_image"
+            assert re.match(r"data:image/[a-z+.-]+;base64,.", part["image_url"])
+
+
 def _parsed(body: bytes) -> dict[str, Any]:
     text = body.decode("utf-8")  # strict
     request = json.loads(text)
@@ -86,11 +144,11 @@ def _parsed(body: bytes) -> dict[str, Any]:
     return request
 
 
-def _check_common(request: Mapping[str, Any]) -> None:
+def _check_common(request: Mapping[str, Any], history: str = "messages") -> None:
     assert isinstance(request["model"], str)
     assert request["model"]
     assert request["stream"] is True
-    assert request["messages"], "no messages"
+    assert request[history], f"no {history}"
 
 
 def _check_tools(tools: Sequence[Mapping[str, Any]], schema: str) -> None:

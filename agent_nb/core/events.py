@@ -106,7 +106,7 @@ class ToolCallEnd:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Opaque replay data for the block at `content_index`; the last one counts."""
+    """Opaque replay data for the block at `content_index`, even an ended one; the last counts."""
 
     content_index: int
     signature: str
@@ -115,9 +115,13 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class BlockEnd:
-    """The provider finished a block; the loop makes the block's own end event of it."""
+    """The provider finished a block; the loop makes the block's own end event of it.
+
+    `content` is the whole text, or the arguments, where the deltas joined are something else.
+    """
 
     content_index: int
+    content: str | None = None
     type: Literal["block_end"] = "block_end"
 
 

@@ -60,6 +60,12 @@ class _Block:
             self.done = self.content(whole=True)
         return self.done
 
+    def sign(self, signature: str) -> None:
+        """Take replay data, which may come after the block's end."""
+        self.signature = signature
+        if self.done is not None:
+            self.done = self.content(whole=True)
+
     def content(self, *, whole: bool) -> ContentBlock:
         """Return the block as it stands; arguments of a call that is not whole are empty."""
         text = join_surrogates("".join(self.pieces))
@@ -159,9 +165,9 @@ class Answer:
                 self._blocks.append(_Block("toolCall", id=call_id, name=name))
                 return event
             case Signature(content_index=index, signature=signature):
-                self._blocks[index].signature = signature
-            case BlockEnd(content_index=index):
-                return self._ended(index)
+                self._blocks[index].sign(signature)
+            case BlockEnd(content_index=index, content=content):
+                return self._ended(index, content)
             case UsageReport(usage=usage):
                 self._usage = priced(usage, self._config.model.prices)
             case ResponseInfo():
@@ -170,7 +176,9 @@ class Answer:
                 pass
         return None
 
-    def _ended(self, index: int) -> StreamEvent:
+    def _ended(self, index: int, content: str | None) -> StreamEvent:
+        if content is not None:
+            self._blocks[index].pieces = [content]
         block = self._blocks[index].finish()
         if isinstance(block, TextContent):
             return TextEnd(index, block.text)

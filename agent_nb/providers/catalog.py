@@ -29,9 +29,7 @@ HOSTED: Mapping[str, Hosted] = {
     "anthropic": Hosted(
         "anthropic-messages", "https://api.anthropic.com", ("ANTHROPIC_API_KEY",), "claude-sonnet"
     ),
-    "openai": Hosted(
-        "openai-completions", "https://api.openai.com/v1", ("OPENAI_API_KEY",), "gpt-"
-    ),
+    "openai": Hosted("openai-responses", "https://api.openai.com/v1", ("OPENAI_API_KEY",), "gpt-"),
     "openrouter": Hosted(
         "openai-completions",
         "https://openrouter.ai/api/v1",

@@ -30,6 +30,12 @@ def _openai_completions(terms: Terms) -> Provider:
     return OpenAICompletions(api_key=terms.api_key, idle_timeout_s=terms.idle_timeout_s)
 
 
+def _openai_responses(terms: Terms) -> Provider:
+    from agent_nb.providers.openai_responses import OpenAIResponses
+
+    return OpenAIResponses(api_key=terms.api_key, idle_timeout_s=terms.idle_timeout_s)
+
+
 def _anthropic_messages(terms: Terms) -> Provider:
     from agent_nb.providers.anthropic_messages import AnthropicMessages
 
@@ -44,6 +50,7 @@ def _demo(terms: Terms) -> Provider:
 
 APIS: Mapping[str, Callable[[Terms], Provider]] = {
     "openai-completions": _openai_completions,
+    "openai-responses": _openai_responses,
     "anthropic-messages": _anthropic_messages,
     "demo": _demo,
 }

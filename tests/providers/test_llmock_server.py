@@ -1,4 +1,4 @@
-"""Against a real model server: `llmock` over both protocols, with its faults."""
+"""Against a real model server: `llmock` over all three protocols, with its faults."""
 
 import re
 import subprocess
@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
-from request_checker import check_anthropic, check_chat
+from request_checker import check_anthropic, check_chat, check_responses
 
 from agent_nb.core.abort import AbortSignal
 from agent_nb.core.content import TextContent, ToolCall
@@ -30,12 +30,18 @@ from agent_nb.core.model import Model
 from agent_nb.core.provider import Request, SentRequest
 from agent_nb.providers.anthropic_messages import AnthropicMessages
 from agent_nb.providers.openai_completions import OpenAICompletions
+from agent_nb.providers.openai_responses import OpenAIResponses
 
 pytestmark = pytest.mark.slow
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 TOOL = {"name": "read", "description": "Read a file.", "parameters": SCHEMA}
 READ = {"name": "read", "arguments": {"path": "README.md"}}
-Provider = OpenAICompletions | AnthropicMessages
+Provider = OpenAICompletions | OpenAIResponses | AnthropicMessages
+CHECKS = {
+    "openai-completions": check_chat,
+    "openai-responses": check_responses,
+    "anthropic-messages": check_anthropic,
+}
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +65,7 @@ def fresh(server: str) -> str:
     return server
 
 
-@pytest.fixture(params=["chat", "anthropic"])
+@pytest.fixture(params=["chat", "responses", "anthropic"])
 async def asked(request: pytest.FixtureRequest, fresh: str) -> AsyncIterator["Asked"]:
     model = Model("gpt-4o", "mock", "openai-completions", f"{fresh}/v1")
     provider: Provider = OpenAICompletions(api_key="test-key-0000")
@@ -68,6 +74,9 @@ async def asked(request: pytest.FixtureRequest, fresh: str) -> AsyncIterator["As
             model, id="claude-x", api="anthropic-messages", base_url=f"{fresh}/anthropic"
         )
         provider = AnthropicMessages(api_key="test-key-0000")
+    elif request.param == "responses":
+        model = replace(model, api="openai-responses")
+        provider = OpenAIResponses(api_key="test-key-0000")
     yield Asked(fresh, provider, model)
     await provider.close()
 
@@ -91,9 +100,8 @@ class Asked:
         return events
 
     def check_requests(self) -> None:
-        check = check_chat if self.model.api == "openai-completions" else check_anthropic
         for sent in self.sent:
-            check(sent.body)
+            CHECKS[self.model.api](sent.body)
 
 
 def text_of(events: list[ProviderEvent]) -> str:

@@ -4,7 +4,8 @@ Every file is read whole, byte by byte, cut in two at every byte, and in random 
 """
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from agent_nb.core.events import (
 from agent_nb.providers.anthropic_decode import AnthropicDecoder
 from agent_nb.providers.exchange import Decoder
 from agent_nb.providers.openai_decode import ChatDecoder
+from agent_nb.providers.responses_decode import ResponsesDecoder
 from agent_nb.providers.sse import SseFraming
 
 WIRE = Path(__file__).parent / "wire"
@@ -41,8 +43,8 @@ class Answer:
     """An answer as a person would tell it.
 
     Attributes:
-        blocks: `("text", text)`, `("thinking", text, signature)`, `("redacted", signature)` or
-            `("call", id, name, arguments)`.
+        blocks: `("text", text)`, `("text", text, signature)`, `("thinking", text, signature)`,
+            `("redacted", signature)` or `("call", id, name, arguments)`.
         stop: The stop reason; None if the answer is not whole.
         counts: Fresh, output, cache read and cache write tokens.
         fails: Part of the failure's text.
@@ -296,17 +298,127 @@ ANTHROPIC = {
     "event_after_data": anthropic(*HI, stop="stop"),
     "no_event_names": anthropic(*HI, stop="stop"),
 }
+
+
+def responses(
+    *blocks: tuple[str, ...],
+    stop: str | None = None,
+    counts: tuple[int, int, int, int] | None = (10, 7, 100, 5),
+    reasoning: int | None = 3,
+    id: str | None = "resp_1",  # noqa: A002 - the wire's word for it
+    model: str | None = None,
+    fails: str | None = None,
+    error: str | None = None,
+) -> Answer:
+    return Answer(blocks, stop, counts, reasoning if counts else None, id, model, fails, error)
+
+
+def broken(*blocks: tuple[str, ...], fails: str, id: str | None = "resp_1") -> Answer:  # noqa: A002
+    return responses(*blocks, counts=None, id=id, fails=fails)
+
+
+def item(kind: str, **fields: Any) -> str:
+    return json.dumps({"id": f"{kind}_1", **fields}, separators=(",", ":"))
+
+
+def summary(*texts: str) -> str:
+    parts = [{"type": "summary_text", "text": text} for text in texts]
+    return item("rs", type="reasoning", summary=parts, encrypted_content="gAAA=")
+
+
+MESSAGE = '{"v":1,"id":"msg_1"}'
+SAID = (("text", "Hi", MESSAGE),)
+FC_A = ("call", "call_1|fc_1", "read", '{"path":"a"}')
+FC_B = ("call", "call_2|fc_2", "ls", '{"path":"b"}')
+NOT_COMPLETED = "ended without response.completed"
+RESPONSES = {
+    "text": responses(*SAID, stop="stop"),
+    "reasoning_text_calls": responses(
+        ("thinking", "Hmm\n\nYes", summary("Hmm", "Yes")),
+        ("text", "Hi", '{"v":1,"id":"msg_1","phase":"commentary"}'),
+        FC_A,
+        FC_B,
+        stop="toolUse",
+    ),
+    "reasoning_without_summary": responses(("thinking", "", summary()), *SAID, stop="stop"),
+    "reasoning_text": responses(
+        hmm(
+            item(
+                "rs",
+                type="reasoning",
+                summary=[],
+                content=[{"type": "reasoning_text", "text": "Hmm"}],
+            )
+        ),
+        *SAID,
+        stop="stop",
+    ),
+    "encrypted_at_the_end": responses(
+        hmm(item("rs", type="reasoning", summary=[], encrypted_content="late=")),
+        *SAID,
+        stop="stop",
+    ),
+    "interleaved_calls": responses(FC_A, FC_B, stop="toolUse"),
+    "other_id_in_every_event": responses(FC_A, stop="toolUse"),
+    "call_without_arguments": responses(("call", "call_1|fc_1", "read", ""), stop="toolUse"),
+    "call_whole_at_once": responses(FC_A, stop="toolUse"),
+    "call_given_at_start": responses(FC_A, stop="toolUse"),
+    "call_corrected_at_end": responses(FC_A, stop="toolUse"),
+    "call_without_ids": responses(("call", "new_1", "read", '{"path":"a"}'), stop="toolUse"),
+    "call_not_whole": responses(
+        ("call", "call_1|fc_1", "read", "{}"), fails="ended before a tool call was whole"
+    ),
+    "cut_in_arguments_that_parse": broken(
+        ("call", "call_1|fc_1", "read", "{}"), fails=NOT_COMPLETED
+    ),
+    "max_output_tokens": responses(*HI, stop="length"),
+    "max_output_tokens_in_call": responses(("call", "call_1|fc_1", "read", '{"pa'), stop="length"),
+    "content_filter": responses(*SAID, stop="error", error="incomplete: content_filter"),
+    "incomplete_unexplained": responses(stop="error", error="gave no reason"),
+    "refusal": responses(*SAID, stop="stop"),
+    "failed": responses(*SAID, fails="The model had a problem. (server_error)"),
+    "failed_unexplained": broken(fails="ended the answer: failed, without a reason"),
+    "cancelled": broken(fails="ended the answer: cancelled"),
+    "error_event": broken(("text", "H"), fails="Too many requests (rate_limit_exceeded)"),
+    "error_nested": broken(id=None, fails="exceeds the context window of this model"),
+    "error_bare": broken(id=None, fails="No slot (server_error, 500)"),
+    "text_corrected_at_end": responses(*SAID, stop="stop"),
+    "llama_cpp_call": responses(("call", "fc_k9", "read", '{"path":"a"}'), stop="toolUse"),
+    "unknown_events": responses(*SAID, stop="stop"),
+    "no_event_names": responses(*SAID, stop="stop"),
+    "no_event_types": responses(*SAID, stop="stop"),
+    "data_after_end": responses(*SAID, stop="stop"),
+    "no_end": broken(*SAID, fails=NOT_COMPLETED),
+    "done_without_end": broken(*SAID, fails=NOT_COMPLETED),
+    "empty_stream": broken(id=None, fails=NOTHING),
+    "not_json": broken(fails="stream was interrupted by what is not JSON"),
+    "html": broken(id=None, fails="is the base URL right? 502 Bad Gateway"),
+    "json_answer": responses(hmm(summary("Hmm")), *SAID, FC_A, stop="toolUse"),
+    "json_failed": responses(fails="Broken (server_error)"),
+    "json_error": broken(id=None, fails="The model is overloaded (server_error)"),
+    "usage_missing": responses(*SAID, stop="stop", counts=None, model="m-2026"),
+    "crlf_and_unicode": responses(
+        ("text", "Hé你😀\u2028.", MESSAGE),
+        ("call", "call_1|fc_1", "write", '{"text":"你😀\u2028"}'),
+        stop="toolUse",
+    ),
+}
 ANSWERS: Mapping[str, Answer] = {
     **{f"chat/{name}": answer for name, answer in CHAT.items()},
     **{f"anthropic/{name}": answer for name, answer in ANTHROPIC.items()},
+    **{f"responses/{name}": answer for name, answer in RESPONSES.items()},
+}
+DECODERS: Mapping[str, Callable[..., Decoder]] = {
+    "chat": ChatDecoder,
+    "anthropic": AnthropicDecoder,
+    "responses": ResponsesDecoder,
 }
 all_files = pytest.mark.parametrize("name", FILES)
 
 
 def decoder_for(name: str) -> Decoder:
     numbers = itertools.count(1)
-    kind = ChatDecoder if name.startswith("chat/") else AnthropicDecoder
-    return kind("m", new_id=lambda: f"new_{next(numbers)}")
+    return DECODERS[name.partition("/")[0]]("m", new_id=lambda: f"new_{next(numbers)}")
 
 
 def decode(name: str, pieces: Iterable[bytes]) -> tuple[list[ProviderEvent], str | None]:
@@ -341,8 +453,10 @@ class Story:
                 self.begin(index, "thinking", "", "")
             case ToolCallStart(index, call_id, tool_name):
                 self.begin(index, "call", call_id, tool_name, "")
-            case BlockEnd(index):
+            case BlockEnd(index, content):
                 self.open.remove(index)
+                if content is not None:
+                    self.blocks[index][-1 if self.blocks[index][0] == "call" else 1] = content
             case TextDelta() | ThinkingDelta() | ToolCallDelta() | Signature():
                 self.add(event)
             case _:
@@ -354,13 +468,13 @@ class Story:
         self.open.add(index)
 
     def add(self, event: TextDelta | ThinkingDelta | ToolCallDelta | Signature) -> None:
-        assert event.content_index in self.open
+        assert event.content_index in self.open or isinstance(event, Signature)
         block = self.blocks[event.content_index]
         match event:
             case ToolCallDelta(delta=delta):
                 block[3] += delta
             case Signature(signature=signature):
-                block[2] = signature
+                block[2:] = [signature]
             case _:
                 block[1] += event.delta
 
@@ -457,8 +571,15 @@ def test_thousands_of_events_in_one_read_are_one_batch() -> None:
     assert told(*decode("chat/many", [line * 5000 + end])).blocks == (("text", "x" * 5000),)
 
 
+UNKNOWN = (
+    ("chat/unknown_chunks", 2),
+    ("anthropic/unknown_events", 5),
+    ("responses/unknown_events", 5),
+)
+
+
 def test_events_of_no_known_kind_are_counted() -> None:
-    for name, count in (("chat/unknown_chunks", 2), ("anthropic/unknown_events", 5)):
+    for name, count in UNKNOWN:
         decoder = decoder_for(name)
         decoder.feed(SseFraming().feed(FILES[name].read_bytes()))
         assert decoder.ignored_count == count

@@ -12,6 +12,7 @@ from agent_nb.core.model import Model
 from agent_nb.core.provider import Provider
 from agent_nb.providers.anthropic_messages import AnthropicMessages
 from agent_nb.providers.openai_completions import OpenAICompletions
+from agent_nb.providers.openai_responses import OpenAIResponses
 from agent_nb.session.create import create_session
 
 TEXT = "你好 🌍 é"
@@ -64,6 +65,28 @@ def openai() -> Provider:
     )
 
 
+def responses() -> Provider:
+    def answer(*items: dict[str, Any]) -> bytes:
+        inner: list[dict[str, Any]] = []
+        for index, item in enumerate(items):
+            is_call = item["type"] == "function_call"
+            delta = "function_call_arguments" if is_call else "output_text"
+            start = {**item, "arguments": ""} if is_call else {**item, "content": []}
+            piece = ARGUMENTS if is_call else TEXT
+            inner += [
+                {"type": "response.output_item.added", "output_index": index, "item": start},
+                {"type": f"response.{delta}.delta", "output_index": index, "delta": piece},
+                {"type": "response.output_item.done", "output_index": index, "item": item},
+            ]
+        return events(*inner, {"type": "response.completed", "response": {"status": "completed"}})
+
+    text = {"type": "message", "id": "msg_1", "content": [{"type": "output_text", "text": TEXT}]}
+    call = {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "write"}
+    return OpenAIResponses(
+        transport=transport(answer(text, {**call, "arguments": ARGUMENTS}), answer(text))
+    )
+
+
 def anthropic() -> Provider:
     def message(blocks: list[list[dict[str, Any]]], reason: str) -> bytes:
         started = {"type": "message_start", "message": {"id": "m", "usage": {"input_tokens": 1}}}
@@ -89,8 +112,12 @@ def anthropic() -> Provider:
 
 @pytest.mark.parametrize(
     ("api", "provider"),
-    [("openai-completions", openai()), ("anthropic-messages", anthropic())],
-    ids=["openai", "anthropic"],
+    [
+        ("openai-completions", openai()),
+        ("openai-responses", responses()),
+        ("anthropic-messages", anthropic()),
+    ],
+    ids=["openai", "responses", "anthropic"],
 )
 async def test_text_and_arguments_arrive_intact(
     work: Path, environment: dict[str, str], api: str, provider: Provider
