@@ -126,7 +126,7 @@ REQUESTS: dict[str, tuple[Intent, ...]] = {
     # what it cannot do
     "write a poem": (Decline("write a poem"),),
     "把 README.md 翻译成英文": (Decline("把 README.md 翻译成英文"),),
-    "Which files are the largest?": (Decline("Which files are the largest"),),
+    "Which files are the largest?": (Decline("Which files are the largest", "sizes"),),
     "hello": (About(was_greeted=True),),
     "你能做什么": (About(was_greeted=True),),
     "": (About(was_greeted=True),),

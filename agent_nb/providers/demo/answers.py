@@ -147,11 +147,77 @@ def about(desk: Desk, *, was_greeted: bool) -> str:
     return f"{puzzled}{_WHAT_I_AM[chinese]}\n\n{_WHAT_I_CAN[chinese]}"
 
 
-def declined(desk: Desk, what: str) -> str:
-    """Say that something is beyond a reader."""
+def declined(desk: Desk, what: str, reason: str = "") -> str:
+    """Say that something is beyond a reader, and what can be done instead."""
+    name = code(what)
+    if reason == "placeholder":
+        return desk.say(
+            f"Your text is taken literally, so {name} names no file. To put a value there, ask "
+            'from Python: `await agent.prompt(f"…")`.',
+            f"文字按原样理解，{name} 不是文件名。"
+            '要填入变量的值，请在 Python 里问：`await agent.prompt(f"…")`。',
+        )
+    if reason == "sizes":
+        return desk.say(
+            f"I cannot do this: {name}. My tools list names, not the sizes or dates of files. In "
+            "a cell, `!ls -lS` lists files by size.",
+            f"这个我做不到：{name}。我的工具只列出文件名，不显示大小和日期。"
+            "在单元格里可以用 `!ls -lS` 按大小列出文件。",
+        )
     return desk.say(
-        f"I cannot do this: {code(what)}. I am rules that read, list, search and count, not a "
+        f"I cannot do this: {name}. I am rules that read, list, search and count, not a "
         "language model. Set a key in the environment or name a model with `--model` for it.",
-        f"这个我做不到：{code(what)}。我只是会读取、列出、搜索和计数的规则，不是语言模型。"
+        f"这个我做不到：{name}。我只是会读取、列出、搜索和计数的规则，不是语言模型。"
         "请在环境变量中设置密钥，或用 `--model` 指定模型。",
     )
+
+
+def no_calculator(desk: Desk, what: str) -> str:
+    """Say that values are read but not worked with."""
+    return desk.say(
+        f"I cannot answer this: {code(what)}. I only read, list, search and count; I do not "
+        "calculate, filter or compare values. A real model can: set a key in the environment or "
+        "name one with `--model`.",
+        f"这个我回答不了：{code(what)}。我只会读取、列出、搜索和计数，不会计算、筛选或比较数值。"
+        "请用真正的模型：在环境变量中设置密钥，或用 `--model` 指定模型。",
+    )
+
+
+def encoding_note(desk: Desk, text: str, guess: str = "") -> str:
+    """Warn where an answer quotes characters that `read` could not decode.
+
+    Args:
+        desk: Decides the language.
+        text: The answer.
+        guess: What the encoding seems to be.
+    """
+    if "\ufffd" not in text:
+        return ""
+    name = guess.strip("?") or "…"
+    return desk.say(
+        "\n\nThe file is not UTF-8, and I read nothing else: each `\ufffd` stands for something "
+        "that is lost here. Save it as UTF-8, or open it in a cell: "
+        f'`open(path, encoding="{name}")`.',
+        "\n\n这个文件不是 UTF-8 编码，而我只能读 UTF-8：每个 `\ufffd` 都代表读不出的内容。"
+        f'请另存为 UTF-8，或在单元格里打开：`open(path, encoding="{name}")`。',
+    )
+
+
+def not_utf8(desk: Desk, path: str, guess: str = "") -> str:
+    """Say that a file has NUL bytes, as UTF-16 does, and cannot be read."""
+    looks = guess.strip("?")
+    maybe = desk.say(f", it looks like {looks}", f"，看起来是 {looks}") if looks else ""
+    return desk.say(
+        f"{code(path)} is not UTF-8{maybe}: it has NUL bytes, as UTF-16 and files that are no "
+        "text have. I can only read UTF-8.",
+        f"{code(path)} 不是 UTF-8{maybe}：里面有 NUL 字节（UTF-16 或非文本文件才有）。"
+        "我只能读 UTF-8。",
+    )
+
+
+def in_a_row(desk: Desk, names: Sequence[str]) -> str:
+    """Write names on one line, however many."""
+    shown = [code(name) for name in names[:MOST_LISTED]]
+    left = len(names) - len(shown)
+    more = desk.say(f" … and {left:,} more", f" ……还有 {left:,} 个") if left else ""
+    return desk.say(", ", "、").join(shown) + more

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from agent_nb.providers.demo.answers import about, code, fenced
+from agent_nb.providers.demo.answers import about, code, counted, fenced
 from agent_nb.providers.demo.choosing import words_of
 from agent_nb.providers.demo.documents import Document
-from agent_nb.providers.demo.files import open_file, read_on
+from agent_nb.providers.demo.files import open_file, read_on, unread
 from agent_nb.providers.demo.intent import Ask
 from agent_nb.providers.demo.passage import Passage
 from agent_nb.providers.demo.prose import passages_of
@@ -167,21 +167,31 @@ def ask(intent: Ask, desk: Desk) -> Script:
 
 
 def _candidates(intent: Ask, desk: Desk) -> list[Document]:
-    """Return known files to look in, the latest first; only the named one, if one is named."""
+    """Return the known file to look in: the one named, else the latest.
+
+    A question about the project may be answered from any text read before, but from no table.
+    """
     if intent.file is not None:
         named = desk.known(intent.file)
         return [named] if named else []
-    return [*desk.documents, *desk.attached][::-1]
+    latest_first = [*desk.documents, *desk.attached][::-1]
+    if intent.is_topical:
+        return [known for known in latest_first if not _is_table(known.path)]
+    return latest_first[:1]
+
+
+def _is_table(path: str) -> bool:
+    return path.lower().endswith((".csv", ".tsv"))
 
 
 def best_quotes(document: Document, terms: Sequence[Term]) -> list[Quote]:
-    """Return up to `MOST_QUOTES` places of the file that match, in its order."""
+    """Return the places of the file that match, the best first."""
     quotes = list(_quotes(document))
     scores = [_score(quote, heading, terms) for quote, heading in quotes]
-    enough = 0.7 * max(scores, default=0)
+    enough = max(0.7 * max(scores, default=0), 0.45 * len(terms))
     good = [at for at, score in enumerate(scores) if score > 0 and score >= enough]
     good.sort(key=lambda at: -scores[at])
-    return [quotes[at][0] for at in sorted(good[:MOST_QUOTES])]
+    return [quotes[at][0] for at in good]
 
 
 def _score(quote: Quote, heading: str, terms: Sequence[Term]) -> float:
@@ -198,7 +208,10 @@ def _score(quote: Quote, heading: str, terms: Sequence[Term]) -> float:
 def _quotes(document: Document) -> Iterator[tuple[Quote, str]]:
     """Yield what can be quoted, each with the heading right above it."""
     if document.path.lower().endswith(_LINE_BY_LINE):
-        yield from ((quote, "") for quote in _lines(document, document.first, document.last))
+        first = document.first
+        if first == 1 and _is_table(document.path):
+            first = 2  # the names of columns are no answer
+        yield from ((quote, "") for quote in _lines(document, first, document.last))
         return
     for passage in passages_of(document.text, document.path, first=document.first):
         heading = passage.heading[-1] if passage.heading else ""
@@ -234,12 +247,22 @@ def _answer(desk: Desk, document: Document, terms: Sequence[Term], quotes: Seque
             "I can only quote what is there.",
             f"我在 {name}（第 {lines} 行）里找了 {looked}，"
             "没有找到能回答这个问题的内容。我只能引用文件里的原文。",
-        )
+        ) + unread(desk, document)
     parts = []
-    for quote in quotes:
+    for quote in sorted(quotes[:MOST_QUOTES], key=lambda quote: quote.line):
         text = quote.text
         text = text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
         place = desk.say(f"{name}, line {quote.line:,}:", f"{name} 第 {quote.line:,} 行：")
         body = f"\n\n{fenced(text)}" if quote.is_code else desk.say(" ", "") + text
         parts.append(place + body)
+    left = len(quotes) - len(parts)
+    if left and document.path.lower().endswith(_LINE_BY_LINE):
+        more = counted(desk, left, "more line", "行")
+        parts.append(
+            desk.say(
+                f"I quote lines and do not work with values: {more} of this file match as well.",
+                f"我只引用原文，不做计算：这个文件还有 {more}同样匹配。",
+            )
+            + unread(desk, document)
+        )
     return "\n\n".join(parts)

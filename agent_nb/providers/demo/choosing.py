@@ -19,7 +19,7 @@ _COMMON = word_set(
 ) | frozenset("的了和是在有与及或也不这那个一为以对中上下可会能你我们它他她就都而等到把被从用")
 _DEFINES = re.compile(
     r"\b(?:is an?|is the|are|provides?|lets? you|helps?|allows?|offers?|contains?|describes?|aims?"
-    r"|supports?|makes?|reads?|finds?|turns?)\b"
+    r"|supports?|makes?|reads?|finds?|turns?|holds?)\b"
     r"|是一?个?|提供|用于|可以|帮助|支持|包含|旨在"
 )
 _LEANS_ON_OTHERS = re.compile(
@@ -83,7 +83,11 @@ def choose(
         fits = {
             index: scores[index]
             - _overlap(words, index, chosen)
-            - (0 if index - 1 in chosen or not _leans(sentences[index]) else 2)
+            - (
+                2
+                if index != able[0] and index - 1 not in chosen and _leans(sentences[index])
+                else 0
+            )
             for index in rest
         }
         best = max(rest, key=lambda index: (fits[index], -index))

@@ -69,6 +69,11 @@ def document_of(path: str, part: Part) -> Document:
     return Document(path, part.lines, part.first, part.next_offset, part.total)
 
 
+def is_garbled(text: str) -> bool:
+    """Say whether a text was not UTF-8: `read` shows bytes it cannot decode as U+FFFD."""
+    return "\ufffd" in text or "\0" in text
+
+
 def name_of(path: str) -> str:
     """Return the last part of a path."""
     return re.split(r"[/\\]", path.rstrip("/\\"))[-1]

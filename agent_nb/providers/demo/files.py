@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 from agent_nb.inspect.turns import CallRecord
-from agent_nb.providers.demo.answers import code, listed, refused
+from agent_nb.providers.demo.answers import code, listed, not_utf8, refused
 from agent_nb.providers.demo.documents import Document, document_of, name_of
 from agent_nb.providers.demo.results import (
     Names,
@@ -19,8 +19,8 @@ from agent_nb.providers.demo.results import (
 from agent_nb.providers.demo.script import Call, CannotAnswerError, Desk, Talk, use
 from agent_nb.providers.demo.wording import Language
 
-MOST_READS = 20
-"""Calls of `read` for one file, at most."""
+MOST_READS = 3
+"""Calls of `read` for one file, at most: every one is sent again with each that follows."""
 
 
 def open_file(
@@ -61,6 +61,8 @@ def open_file(
     part = read_part(record)
     if part.too_long:
         raise CannotAnswerError(refused(desk, record))
+    if any("\0" in line for line in part.lines):
+        raise CannotAnswerError(not_utf8(desk, path, part.encoding))
     return document_of(path, part)
 
 
@@ -75,7 +77,7 @@ def _read(desk: Desk, path: str, first: int, limit: int | None) -> Talk[CallReco
     return record
 
 
-def read_on(desk: Desk, document: Document, *, most: int = MOST_READS) -> Talk[Document]:
+def read_on(desk: Desk, document: Document, *, most: int = MOST_READS - 1) -> Talk[Document]:
     """Read the rest of a file that was cut, with `most` calls at most."""
     while document.next_offset is not None and most > 0:
         most -= 1
@@ -174,7 +176,9 @@ def _nearly(desk: Desk, path: str) -> Talk[str]:
     records = yield from use(desk, search, *calls)
     names = [n for r in records if not r.is_error for n in listed_names(r).files]
     names = list(dict.fromkeys(names))
-    found = [near for near in names if name_of(near).lower() == name.lower()]
+    asked = desk.asked.lower()  # a name with spaces was taken for its last word
+    found = [near for near in names if " " in near and name_of(near).lower() in asked]
+    found = found or [near for near in names if name_of(near).lower() == name.lower()]
     found = found or _called(names, name.rsplit(".", 1)[0])
     if len(found) == 1 or (found and folder == "."):
         return _preferred(found, desk.language)
@@ -217,3 +221,15 @@ def known_or_named(desk: Desk, named: str | None) -> str:
             desk.say("Which file do you mean? Please name it.", "请问是哪个文件？请写出文件名。")
         )
     return known.path
+
+
+def unread(desk: Desk, document: Document) -> str:
+    """Say that only a part of a very long file was read."""
+    if document.next_offset is None:
+        return ""
+    return desk.say(
+        f" This is only up to line {document.last:,}: the file goes on, and I stop after "
+        f"{MOST_READS} calls or at a line too long to be shown.",
+        f"这只到第 {document.last:,} 行为止：文件还没完，"
+        f"但我最多读 {MOST_READS} 次，遇到过长的行也会停下。",
+    )

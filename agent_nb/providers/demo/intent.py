@@ -61,12 +61,31 @@ class TableShape:
 
 
 @dataclass(frozen=True, slots=True)
+class ManyTables:
+    """Say the same of many tables: those named, or all of a kind."""
+
+    kind: Kind
+    folder: str | None = None
+    files: tuple[str, ...] = ()
+    wants: Literal["rows", "columns"] = "rows"
+
+
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """Show the functions and classes a file defines, or the beginning of one of them."""
+
+    file: str | None = None
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ListFiles:
     """List files, or only count them; without a kind what is in a folder."""
 
     kind: Kind | None = None
     folder: str | None = None
     only_count: bool = False
+    only_folders: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +106,7 @@ class Search:
         glob: Only files of these names.
         is_regex: Whether `phrase` is a regular expression.
         guessed: The phrase to try where `folder` is none after all: `in hat` of `cat in hat`.
+        only_count: Whether the number of lines is all that was asked for.
     """
 
     phrase: str
@@ -95,6 +115,7 @@ class Search:
     glob: str | None = None
     is_regex: bool = False
     guessed: str | None = None
+    only_count: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +146,19 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
-class Decline:
-    """Something a reader cannot do."""
+class Calculate:
+    """Work something out of values, which a reader cannot; `file` is where they would be."""
 
     what: str
+    file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decline:
+    """Something a reader cannot do, and why not, if that is known."""
+
+    what: str
+    reason: Literal["", "placeholder", "sizes"] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +174,15 @@ Intent = (
     | ShowLines
     | CountText
     | TableShape
+    | ManyTables
+    | Functions
     | ListFiles
     | FindFile
     | Search
     | Join
     | Continue
     | Ask
+    | Calculate
     | Decline
     | About
 )

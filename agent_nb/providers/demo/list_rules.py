@@ -2,14 +2,26 @@
 
 import re
 from collections.abc import Sequence
+from typing import Literal
 
-from agent_nb.providers.demo.intent import CountText, Intent, Join, ListFiles, TableShape, Unit
-from agent_nb.providers.demo.request import FILE, GLOB, Question, says
+from agent_nb.providers.demo.intent import (
+    Calculate,
+    CountText,
+    Functions,
+    Intent,
+    Join,
+    ListFiles,
+    ManyTables,
+    TableShape,
+    Unit,
+)
+from agent_nb.providers.demo.request import FILE, GLOB, QUOTE, Question, says
 from agent_nb.providers.demo.wording import KIND_WORD, kind_of
 
 _JOIN = (
     r"\bhow\b.*\b(?:join|relate|connect|link|fit together|belong together)|^join\b"
     r"|\b(?:what|which)\b.*\b(?:share|in common)\b"
+    r"|\b(?:which|what|can|could)\b.*\b(?:tables?|files?|csvs?|they|these|them)\b.*\b(?:joined|joins?|join)\b"
     r"|\b(?:shared|common) (?:columns?|keys?)\b|\bcolumns?\b.*\bin common\b"
     r"|(?:怎么|如何|怎样|能|哪些|什么).*(?:关联|连接|合并|联系|join)|(?:关联|连接|join).*(?:怎么|如何|起来)"
     r"|(?:共同|公共|相同|共有)的?(?:列|字段)"
@@ -43,7 +55,39 @@ def table_shape(text: str, question: Question) -> Intent | None:
     size = r"(?:多少|几)\s*行|\bhow (?:big|large|long)\b|多大"
     wants = says(_TABLE, text) or (is_table and says(size, text))
     asks = rf"{_MANY}|\b(?:what|which|list|show|shape|size|dimensions?)\b|哪些|什么|列名"
-    return TableShape(file) if wants and says(asks, text) else None
+    if not (wants and says(asks, text)):
+        return None
+    if _asks_for_more(text):
+        return Calculate(question.shown(text), file)
+    return TableShape(file)
+
+
+_PLAIN = re.compile(
+    rf"{FILE}|[^\w\s]|_|\b(?:how|many|big|long|large|number|count|the|of|in|at|for|from|and|or|a|an|it|its|this"
+    r"|that|file|files|table|tables|csv|tsv|data|dataset|sheet|lines?|rows?|columns?|records?|names?"
+    r"|words?|characters?|chars?|letters?|dimensions?|shape|size|header|headers|code|text|document"
+    r"|notebook|script|is|are|was|there|here|does|do|did|has|have|contain|contains|got|what|what's"
+    r"|which|list|show|see|say|tell|give|get|me|us|you|we|i|all|total|exactly|together|altogether|overall"
+    r"|both|each|about|please|much|up|find out|out|also|can|could|let|know|called|named|read|print"
+    r"|display|s|long|first|as|well)\b"
+    r"|一共|总共|总|共|有|多少|几|行数|列数|行|列|字段|列名|名称|名字|名|数据|数一数|数一下|数|统计一下|统计|统計|計|条|记录|字符|字"
+    r"|词|单词|个|里面|里|中|的|文件|表格|表|它们?|这个?|那个?|哪些|什么|都|是|和|与|及|分别|各|请|告诉我|我|列出|显示"
+    r"|看看|看|大小|大|长|多|包含|含有|含|一下|叫|呢|吗",
+    re.IGNORECASE,
+)
+
+
+# Of a name with spaces, `sales report 2024.csv`, only the last word is known to be one.
+_BEFORE_FILE = re.compile(
+    rf"(?:\b(?!(?:in|of|from|for|does|do|are|is|the|has|have)\b)[A-Za-z]\w*\s+){{1,4}}(?={FILE})",
+    re.IGNORECASE,
+)
+
+
+def _asks_for_more(text: str) -> bool:
+    """Say whether a question to count has words beyond counting: `rows have no email`."""
+    text = _BEFORE_FILE.sub("", text)
+    return re.search(r"\w", _PLAIN.sub(" ", text)) is not None
 
 
 _UNITS: tuple[tuple[str, Unit], ...] = (
@@ -58,7 +102,75 @@ def count_text(text: str, question: Question) -> Intent | None:
     if not says(rf"{_MANY}|行数|字数|词数", text) or says(r"\bfiles\b|(?:多少|几)个?文件", text):
         return None
     unit = next((unit for pattern, unit in _UNITS if says(pattern, text)), None)
-    return CountText(question.file(text), unit) if unit else None
+    if unit is None:
+        return None
+    if _asks_for_more(text):
+        return Calculate(question.shown(text), question.file(text))
+    return CountText(question.file(text), unit)
+
+
+_EVERY = (
+    rf"\b(?:all|every|each|both)\b(?: of)?(?: the| these| those| my)*\s+(?P<en>{KIND_WORD})"
+    rf"|(?:所有|全部|每[个個]?|各个?|这些)\s*的?\s*(?P<zh>{KIND_WORD})"
+    rf"|(?P<mid>{KIND_WORD})\s*(?:files?\b|文件)?\s*(?:一共|总共|合计|加起来|together|in total)"
+)
+_SAYS_COLUMNS = r"\b(?:columns?|headers?|fields?)\b|列(?![出举])|字段|表头"
+_SAYS_ROWS = r"\b(?:rows?|lines?|records?|size|shape)\b|行|多少条|记录"
+_SAYS_SUMMARY = r"\b(?:summar|introduc|describe|explain|overview)|总结|概括|介绍|概述|说明"
+_TOGETHER = r"\b(?:together|in total|combined|altogether|in all|overall)\b|一共|总共|合计|加起来"
+
+_COMPARES = r"\b(?:longer|shorter|larger|bigger|smaller|more (?:rows|lines))\b|哪个.*[多少大小长短]"
+
+
+def many_tables(text: str, question: Question) -> Intent | None:
+    """Read a request for the size or the columns of many tables at once."""
+    wants: Literal["rows", "columns"] = "rows"
+    if not says(f"{_SAYS_ROWS}|{_COMPARES}", text):
+        if not says(f"{_SAYS_COLUMNS}|{_SAYS_SUMMARY}", text):
+            return None
+        wants = "columns" if says(_SAYS_COLUMNS, text) else "rows"
+    files = tuple(question.named(FILE, text))
+    csv = kind_of("csv")
+    if csv and len(files) > 1 and _tables(files) and says(f"{_TOGETHER}|{_COMPARES}", text):
+        return ManyTables(csv, files=files, wants=wants)
+    every = says(_EVERY, text)
+    if every is None or files:
+        return None
+    kind = kind_of(every["en"] or every["zh"] or every["mid"])
+    return ManyTables(kind, _folder(text, question), wants=wants) if kind else None
+
+
+def _folder(text: str, question: Question) -> str | None:
+    text = re.sub(rf"\s*({QUOTE})\s*", lambda mark: f" {question.aside.get(mark[1], '')} ", text)
+    text = text.strip()
+    place = re.search(_FOLDER, text, re.IGNORECASE | re.ASCII)
+    return next((name for name in place.groups() if name), None) if place else None
+
+
+_DEFINED = r"\b(?:functions?|methods?|class(?:es)?|definitions?|defs)\b|函数|方法|哪些类"
+_CODE_NAME = r"(?P<name>[A-Za-z_]\w*)(?:\(\))?"
+
+
+_ONE = (
+    rf"^(?:what|how) does (?:the )?(?:function |method |class )?{_CODE_NAME} (?:do|work)\b",
+    rf"^(?:explain|describe|show|introduce)(?: me)? the (?:function|method|class) {_CODE_NAME}",
+    rf"{FILE}\s*(?:里面?|中)的?\s*(?:函数|方法|类)?\s*{_CODE_NAME}\s*(?:函数)?\s*是?[做干]",
+)
+
+
+def functions(text: str, question: Question) -> Intent | None:
+    """Read a question what a file defines, or what one function in it does."""
+    file = question.file(text)
+    shown = re.sub(QUOTE, lambda mark: question.aside.get(mark[0], ""), text)
+    one = next((match for pattern in _ONE if (match := says(pattern, shown))), None)
+    name = one["name"] if one else ""
+    if name and (file or says(_DEFINED, text)) and name.lower() not in _NO_CODE_NAME:
+        return Functions(file, name)
+    asks = says(r"\b(?:which|what|list|show|are there|any)\b|哪些|什么|列出|显示", text)
+    return Functions(file) if asks and file and says(_DEFINED, text) else None
+
+
+_NO_CODE_NAME = frozenset({"it", "this", "that", "the", "file", "script", "module", "code"})
 
 
 _WHICH = (
@@ -71,7 +183,8 @@ _PLACE_CONTENTS = (
     r"[\w./-]+(?: folder| directory)?$|^(?:ls|dir)\b"
     r"|\bwhat(?:'s| is| do we have| have we got| files are)?\s+(?:there |in )?"
     r"(?:here|(?:this|the)(?: current)? (?:folder|directory))\b"
-    r"|\bcontents? of (?:this|the|[\w./-]+/)|^list (?:everything|all)$"
+    r"|\bcontents? of (?:this|the|[\w./-]+/)|^(?:list|show) (?:everything|all)"
+    r"(?: (?:in|inside|under) .+)?$"
     r"|(?:这里|目录|文件夹)(?:里面|里|中|下面|下)?(?:都)?有(?:什么|哪些|啥)"
     r"|(?:列出|查看|看看)(?:当前)?(?:目录|文件夹)"
 )
@@ -100,6 +213,12 @@ def list_files(text: str, question: Question) -> Intent | None:
     kind = kind_of(globs[0]) if globs else None
     if named:
         kind = kind_of(named["kind"] or named["noun"])
-    place = re.search(_FOLDER, text, re.IGNORECASE | re.ASCII)
-    folder = next((name for name in place.groups() if name), None) if place else None
-    return ListFiles(kind, folder, only_count=says(_MANY, text) is not None)
+    only_folders = says(r"\b(?:sub)?(?:folders|directories)\b|文件夹|子目录", text) and not says(
+        r"\bfiles?\b|文件(?!夹)|[里中下]", text
+    )
+    return ListFiles(
+        kind,
+        _folder(text, question),
+        only_count=says(_MANY, text) is not None,
+        only_folders=only_folders is not None and bool(only_folders),
+    )

@@ -5,31 +5,37 @@ from collections.abc import Collection, Mapping, Sequence
 
 from agent_nb.core.messages import AssistantMessage, Message, ToolResultMessage, UserMessage
 from agent_nb.inspect.turns import CallRecord, turns_of
-from agent_nb.providers.demo.answers import about, declined, last_shown
+from agent_nb.providers.demo.answers import about, declined, encoding_note, last_shown
 from agent_nb.providers.demo.asking import ask
 from agent_nb.providers.demo.documents import documents_of, split_attachments
+from agent_nb.providers.demo.functions import functions
 from agent_nb.providers.demo.intent import (
     About,
     Ask,
+    Calculate,
     Continue,
     CountText,
     Decline,
     FindFile,
+    Functions,
     Intent,
     Introduce,
     Join,
     ListFiles,
+    ManyTables,
     Read,
     Search,
     ShowLines,
     TableShape,
 )
+from agent_nb.providers.demo.joins import join, many_tables
 from agent_nb.providers.demo.listing import find_file, list_files, search
 from agent_nb.providers.demo.reading import count_text, go_on, introduce, read, show_lines
+from agent_nb.providers.demo.results import read_part
 from agent_nb.providers.demo.rules import parse
 from agent_nb.providers.demo.script import Desk, Reply, Script, call_key, run
 from agent_nb.providers.demo.summary import summary_of
-from agent_nb.providers.demo.tables import join, table_shape
+from agent_nb.providers.demo.tables import calculate, table_shape
 
 _INSTEAD = re.compile(
     r"\b(?:instead|stop|forget|never mind|don't|rather)\b|算了|不用|别|改为|停", re.I
@@ -55,14 +61,27 @@ def plan(messages: Sequence[Message], tools: Collection[str]) -> Reply:
         wanted = parse(text)
         before = messages[:index]  # and nothing later: the plan must stay the same as it goes on
         desk = Desk(
-            wanted.language, frozenset(tools), documents_of(before), attached, _shown(before)
+            wanted.language,
+            frozenset(tools),
+            documents_of(before),
+            attached,
+            _shown(before),
+            text,
+            [message.text for message in before if isinstance(message, AssistantMessage)],
         )
         for intent in wanted.intents:
             reply = run(script_of(intent, desk), records)
             if reply.calls:
                 return reply
-            texts.append(reply.text)
+            texts.append(reply.text + encoding_note(desk, reply.text, _encoding(records)))
     return Reply("\n\n".join(dict.fromkeys(texts)))
+
+
+def _encoding(records: Mapping[str, CallRecord]) -> str:
+    """Return what `read` took the encoding of the files to be, if it was the same for all."""
+    reads = [read_part(record) for record in records.values() if record.name == "read"]
+    guesses = {part.encoding for part in reads if part.encoding}
+    return guesses.pop() if len(guesses) == 1 else ""
 
 
 def _questions(messages: Sequence[Message]) -> list[int]:
@@ -125,6 +144,10 @@ def script_of(intent: Intent, desk: Desk) -> Script:  # noqa: C901 - one line fo
             return count_text(intent, desk)
         case TableShape():
             return table_shape(intent, desk)
+        case ManyTables():
+            return many_tables(intent, desk)
+        case Functions():
+            return functions(intent, desk)
         case ListFiles():
             return list_files(intent, desk)
         case FindFile():
@@ -137,8 +160,10 @@ def script_of(intent: Intent, desk: Desk) -> Script:  # noqa: C901 - one line fo
             return go_on(desk)
         case Ask():
             return ask(intent, desk)
-        case Decline(what=what):
-            return _saying(declined(desk, what))
+        case Calculate():
+            return calculate(intent, desk)
+        case Decline(what=what, reason=reason):
+            return _saying(declined(desk, what, reason))
         case About(was_greeted=was_greeted):
             return _saying(about(desk, was_greeted=was_greeted))
 

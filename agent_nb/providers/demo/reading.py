@@ -7,12 +7,13 @@ from agent_nb.providers.demo.answers import code, counted, joined, listed, quote
 from agent_nb.providers.demo.choosing import choose
 from agent_nb.providers.demo.documents import Document
 from agent_nb.providers.demo.files import (
-    MOST_READS,
     known_or_named,
     open_file,
     read_end,
     read_on,
+    unread,
 )
+from agent_nb.providers.demo.functions import DEFINITION
 from agent_nb.providers.demo.intent import CountText, Introduce, Read, ShowLines
 from agent_nb.providers.demo.prose import passages_of
 from agent_nb.providers.demo.script import Desk, Script
@@ -21,12 +22,6 @@ from agent_nb.providers.demo.wording import HAN, is_chinese
 
 PAGE_LINES = 40
 """Lines shown at a time of a file that is only to be read."""
-_READS_TO_INTRODUCE = 5
-_DEFINITION = re.compile(
-    r"^\s*(?:export |pub |async |static |public )*"
-    r"(?:def|class|function|fn|func|interface|struct|enum|trait|type)\s+(\w+)",
-    re.MULTILINE,
-)
 
 
 def introduce(intent: Introduce, desk: Desk) -> Script:
@@ -36,7 +31,7 @@ def introduce(intent: Introduce, desk: Desk) -> Script:
         document = known
     else:
         document = yield from open_file(desk, known.path if known else intent.file)
-    document = yield from read_on(desk, document, most=_READS_TO_INTRODUCE)
+    document = yield from read_on(desk, document)
     sentences = sentences_of(passages_of(document.text, document.path, first=document.first))
     chosen = [s.text for s in choose(sentences, intent.count, language=desk.language)]
     if not chosen:
@@ -64,7 +59,9 @@ def _without_sentences(desk: Desk, document: Document) -> str:
         f"{name} has no whole sentences to quote. It has {count}",
         f"{name} 里没有可以引用的完整句子。它有 {count}",
     )
-    defined = list(dict.fromkeys(_DEFINITION.findall(document.text)))
+    defined = list(
+        dict.fromkeys(match[1] for line in document.lines if (match := DEFINITION.match(line)))
+    )
     if defined:
         return answer + desk.say(" and defines: ", "，定义了：") + listed(desk, defined)
     shown = quoted_lines(desk, document, document.first, document.first + 9)
@@ -113,7 +110,7 @@ def _show_end(path: str, count: int, desk: Desk) -> Script:
     document = yield from open_file(desk, path)
     document = yield from read_end(desk, document, count)
     first = max(document.first, document.last - count + 1)
-    return quoted_lines(desk, document, first, document.last) + _unread(desk, document)
+    return quoted_lines(desk, document, first, document.last) + unread(desk, document)
 
 
 def go_on(desk: Desk) -> Script:
@@ -166,16 +163,7 @@ def count_text(intent: CountText, desk: Desk) -> Script:
             else counted(desk, len(document.text), "character", "个字符")
         )
     name = code(document.path)
-    return desk.say(f"{name} has {number}.", f"{name} 有 {number}。") + _unread(desk, end)
-
-
-def _unread(desk: Desk, document: Document) -> str:
-    """Say that only a part of a very long file was read."""
-    if document.next_offset is None:
-        return ""
-    return desk.say(
-        f" This is only up to line {document.last:,}: the file goes on, and I stop after "
-        f"{MOST_READS} calls or at a line too long to be shown.",
-        f"这只到第 {document.last:,} 行为止：文件还没完，"
-        f"但我最多读 {MOST_READS} 次，遇到过长的行也会停下。",
+    least = desk.say("at least ", "至少 ") if end.next_offset is not None else desk.say("", " ")
+    return desk.say(f"{name} has {least}{number}.", f"{name} 有{least}{number}。") + unread(
+        desk, end
     )

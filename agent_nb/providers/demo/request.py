@@ -24,7 +24,7 @@ _GLOB = re.compile(
 )
 _NAME = re.compile(
     r"@?(?:[A-Za-z]:)?[\w.~+\-/\\]*[\w+\-]\.(?![0-9]+(?![\w.]))[A-Za-z][A-Za-z0-9]{0,9}(?![\w/])"
-    r"|(?<![\w./])\.(?:env|gitignore|gitattributes|dockerignore|editorconfig|bashrc|npmrc)\b"
+    r"|(?<![\w.~+\-/\\])(?:[\w.~+\-]*[/\\])*\.(?:env|gitignore|gitattributes|dockerignore|editorconfig|bashrc|npmrc)\b"
     r"|(?<![\w./])(?i:readme)(?![\w.])"
     r"|(?<![\w./])(?:LICEN[CS]E|CHANGELOG|CONTRIBUTING|AUTHORS|NOTICE|Makefile|Dockerfile)(?![\w.])",
 )

@@ -11,6 +11,7 @@ _NOTICE = re.compile(r"(?:\A|\n\n)\[([^\[\]\n]*)\]\s*\Z")
 _CONTINUE = re.compile(r"offset=(\d+)")
 _SHOWN_OF = re.compile(r"(?i)lines \d+-\d+ of (\d+)")
 _MORE = re.compile(r"^(\d+) more lines")
+_ENCODING = re.compile(r"This is not UTF-8 text(?:; it looks like (\S+?))?\..*?U\+FFFD\.\s*")
 _TOO_LONG = re.compile(r"Line \d+ (?:is|has) .*(?:exceeds|more than)")
 _MISSING = re.compile(r"(?i)no such file|path not found|does not exist|ENOENT")
 _DIRECTORY = re.compile(r"(?i)is a directory|EISDIR")
@@ -29,6 +30,7 @@ class Part:
         next_offset: Where to go on; None at the end of the file.
         total: How many lines the file has by `read`'s count, where it says so.
         too_long: True where the next line is longer than `read` can show.
+        encoding: What `read` takes the encoding to be, if that is not UTF-8; "?" if it cannot tell.
     """
 
     lines: tuple[str, ...]
@@ -36,6 +38,7 @@ class Part:
     next_offset: int | None = None
     total: int | None = None
     too_long: bool = False
+    encoding: str = ""
 
 
 def read_part(record: CallRecord) -> Part:
@@ -44,13 +47,18 @@ def read_part(record: CallRecord) -> Part:
     body, notice = _without_notice(record.text)
     if notice and _TOO_LONG.search(notice):
         return Part((), first, too_long=True)
+    encoding = ""
+    if notice and ("\ufffd" in body or "\0" in body) and (note := _ENCODING.match(notice)):
+        encoding, notice = note[1] or "?", notice[note.end() :]
+        if not notice:
+            return Part(tuple(body.split("\n")), first, encoding=encoding)
     offset = int(found[1]) if notice and (found := _CONTINUE.search(notice)) else None
     lines = body.split("\n")
     # A file may end in a line like a notice: it is one only if its numbers fit what was shown.
     if offset is None or not 0 <= offset - first - len(lines) <= 1:
         return Part(tuple(record.text.split("\n")), first)
     lines += [""] * (offset - first - len(lines))
-    return Part(tuple(lines), first, offset, _total(notice or "", offset))
+    return Part(tuple(lines), first, offset, _total(notice or "", offset), encoding=encoding)
 
 
 def _positive(value: object) -> int:
@@ -150,6 +158,15 @@ class Matches:
     def is_cut(self) -> bool:
         """Whether there is more."""
         return _CUT.search(self.notice) is not None
+
+    def without_notebooks(self) -> "Matches":
+        """Leave out what stands in notebooks and in their checkpoints."""
+        lines = tuple(
+            match
+            for match in self.lines
+            if not match.path.endswith(".ipynb") and ".ipynb_checkpoints/" not in match.path
+        )
+        return Matches(lines, self.notice)
 
     @property
     def paths(self) -> tuple[str, ...]:

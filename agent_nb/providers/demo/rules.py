@@ -18,9 +18,23 @@ from agent_nb.providers.demo.intent import (
     TableShape,
     Wanted,
 )
-from agent_nb.providers.demo.list_rules import count_text, join, list_files, table_shape
+from agent_nb.providers.demo.limit_rules import (
+    SUPERLATIVE,
+    calculation,
+    other_count,
+    placeholder,
+    sizes,
+)
+from agent_nb.providers.demo.list_rules import (
+    count_text,
+    functions,
+    join,
+    list_files,
+    many_tables,
+    table_shape,
+)
 from agent_nb.providers.demo.request import FILE, Question, clauses, says, understand
-from agent_nb.providers.demo.search_rules import search
+from agent_nb.providers.demo.search_rules import count_matching, search
 from agent_nb.providers.demo.wording import NUMBER, number_of
 
 MOST_SENTENCES = 50
@@ -35,7 +49,7 @@ _CANNOT = (
     r"rename|plot|draw|change|add|update|modify|implement|convert|save|download|execute|generate|"
     r"test|build|move|copy|replace|send|train)\s+\S"
     r"|(?:写|编写|修改|编辑|删除|运行|执行|创建|新建|翻译|部署|安装|提交|重构|重命名|画|绘制|改|添加|更新|实现|"
-    r"转换|保存|下载|生成|测试|移动|复制|替换|发送|训练)(?!者|人)\S"
+    r"转换|保存|下载|生成|测试|移动|复制|替换|发送|训练)(?!者|人)\s*\S"
     r"|把.{1,40}?(?:翻译|改|删|重命名|移|复制|转换|替换|写入)"
 )
 _WITH_FILE = (Introduce, Read, ShowLines, CountText, TableShape, Ask)
@@ -46,6 +60,8 @@ def parse(text: str) -> Wanted:
     question = understand(text)
     if not question.text or re.fullmatch(_GREETING, question.text, re.IGNORECASE):
         return Wanted((About(was_greeted=True),), question.language)
+    if open_place := placeholder(question.text, question):
+        return Wanted((open_place,), question.language)
     parts = clauses(question.text, _CANNOT)
     intents = [intent for part in parts for intent in _intents(part, question)]
     return Wanted(_connected(intents) or (About(was_greeted=True),), question.language)
@@ -110,7 +126,31 @@ _ENDS = (
 )
 
 
+_FIRST_ROWS = (
+    rf"\b(?P<end>first|top|last|bottom|final)\s+(?P<n>{NUMBER})?\s*(?:rows|records|entries)\b",
+    rf"(?P<end>前面?|开头|头|最后|后|末尾)\s*的?\s*(?P<n>{NUMBER})\s*[条个]",
+)
+_PREVIEW = (
+    rf"^(?:(?:show|print|display|give|see|get)\s+(?:me\s+)?)?(?:the\s+|an?\s+)*(?:head|preview|beginning|start)"
+    rf"\b.*{FILE}|^preview\b.*{FILE}|预览"
+)
+
+
+def _show_rows(text: str, question: Question) -> Intent | None:
+    """Read a request for the first or last rows, or for how a file begins."""
+    file = question.file(text)
+    found = next((match for pattern in _FIRST_ROWS if (match := says(pattern, text))), None)
+    if found is None:
+        return ShowLines(file, 1, 10) if says(_PREVIEW, text) else None
+    count = max(1, number_of(found["n"])) if found["n"] else 5
+    if says("last|bottom|final|后|末", found["end"]):
+        return ShowLines(file, from_end=count)
+    return ShowLines(file, 1, count + 1)  # the first line of a table names its columns
+
+
 def _show_lines(text: str, question: Question) -> Intent | None:
+    if rows := _show_rows(text, question):
+        return rows
     file = question.file(text)
     if end := next((match for pattern in _ENDS if (match := says(pattern, text))), None):
         is_one = end["unit"] == "line" or end["end"].lower() in {"header", "表头"}
@@ -194,15 +234,12 @@ def _read(text: str, question: Question) -> Intent | None:
 
 
 def _decline(text: str, question: Question) -> Intent | None:
-    superlative = (
-        r"\b(?:largest|biggest|smallest|newest|oldest|latest|longest)\b|最[大小新旧早晚长短]"
-    )
-    beyond = re.match(_CANNOT, text, re.IGNORECASE) or says(superlative, text)
+    beyond = re.match(_CANNOT, text, re.IGNORECASE) or says(SUPERLATIVE, text)
     return Decline(question.shown(text)) if beyond else None
 
 
 _TOPIC = (
-    r"\b(?:licen[cs]\w*|maintain\w*|authors?|install\w*|version|usage|requires?|requirements?|depend\w*|"
+    r"\b(?:licen[cs]\w*|maintain\w*|authors?|install\w*|run|use|start|version|usage|requires?|requirements?|depend\w*|"
     r"contribut\w*|wrote|released?|contact|python|project|repo|repository|package|library|readme)\b"
     r"|许可|协议|维护|作者|安装|版本|依赖|贡献|项目|用法|怎么用|如何使用|运行"
 )
@@ -230,13 +267,19 @@ def _how(text: str, question: Question) -> Intent | None:
 _RULES: tuple[Callable[[str, Question], Intent | None], ...] = (
     _continue,
     join,
+    many_tables,
     _show_lines,
+    functions,
+    count_matching,
+    sizes,
+    calculation,
     _how,
     _decline,
     search,
     table_shape,
     count_text,
     list_files,
+    other_count,
     _introduce,
     _read,
 )

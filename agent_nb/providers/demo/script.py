@@ -61,6 +61,8 @@ class Desk:
         documents: Files read before this question, the latest last.
         attached: Files that came with the question.
         shown: The file whose lines were shown last, and the last of those.
+        asked: The question as it was put.
+        said: The answers given before.
     """
 
     language: Language = Language.ENGLISH
@@ -68,10 +70,16 @@ class Desk:
     documents: Sequence[Document] = ()
     attached: Sequence[Document] = ()
     shown: tuple[str, int] | None = None
+    asked: str = ""
+    said: Sequence[str] = ()
 
     def say(self, english: str, chinese: str) -> str:
         """Choose the text in the language of the question."""
         return chinese if self.language is Language.CHINESE else english
+
+    def once(self, text: str) -> str:
+        """Return a remark, or nothing if it was made before."""
+        return "" if any(text.strip() in answer for answer in self.said) else text
 
     def known(self, path: str | None) -> Document | None:
         """Return the file as it was read before; without a path, the latest one."""

@@ -1,10 +1,11 @@
 """Requests to find a word in files, or a file by its name."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from agent_nb.providers.demo.intent import FindFile, Intent, Search
-from agent_nb.providers.demo.request import FILE, GLOB, QUOTE, Question, plain
+from agent_nb.providers.demo.request import FILE, GLOB, QUOTE, Question, plain, says
 from agent_nb.providers.demo.wording import KIND_WORD, kind_of
 
 _FLAGS = re.IGNORECASE | re.ASCII
@@ -26,6 +27,8 @@ _PHRASES = tuple(
         r"^(?:which|what|list|find|show|are there|any)?\s*(?:me |all |the |any |of |my )*"
         rf"(?:(?P<scope>{KIND_WORD})\s+)?(?:files?|lines?|notebooks?|scripts?|places?)\s+"
         rf"(?:that |which |here |do |does |all )*{_HOLDS_EN}\s+(?P<p>.+)",
+        rf"^(?:how many|count|number of)\s+(?:the |all )*(?:(?P<scope>{KIND_WORD})\s+)?files\s+"
+        rf"(?:that |which |here |do |does )*{_HOLDS_EN}\s+(?P<p>.+)",
         r"^(?:count )?how (?:many times|often)\s+(?:does|do|is|are|did)?\s*(?P<p>.+?)\s+"
         r"(?:occurs?|appears?|(?:is |are )?(?:used|mentioned|found)|comes? up|shows? up)\b"
         r"(?P<rest>.*)",
@@ -64,7 +67,8 @@ _FILLERS = re.compile(
     re.IGNORECASE,
 )
 _TRAILERS = re.compile(
-    r"(?:\s+(?:here|everywhere|anywhere|please|occurs?|appears?)|\s*(?:这个|一)(?:词|单词|字|短语)"
+    r"(?:\s+(?:here|everywhere|anywhere|please|occurs?|appears?|(?:are|is) there"
+    r"|comments?|markers?|tags?)|\s*(?:这个|一)(?:词|单词|字|短语)"
     r"|\s*(?:出现)?的(?:地方|位置|行|文件|内容)|\s*出现|\s*在哪里?|\s*一词|\s*[,.;:!?。])+$",
     re.IGNORECASE,
 )
@@ -78,6 +82,50 @@ _EN_PLACE = re.compile(
 _ZH_BEFORE = re.compile(rf"{_ZH_PLACE}\s*", _FLAGS)
 _ZH_BEHIND = re.compile(rf"\s*在\s*(?P<scope>{FILE}|{GLOB}|[\w./-]+)\s*{_INSIDE}?\s*$", _FLAGS)
 _REGEX = re.compile(r"^(?:regexp?|pattern|正则(?:表达式)?)?\s*/(?P<r>.+)/$", re.IGNORECASE)
+
+
+_NOT_A_WORD = "empty|blank|different|unique|distinct|duplicated?|total|more|other|new|long|short"
+_LINES_HOLD = (
+    r"(?:that |which |do |does |are |is )*(?:contain(?:s|ing)?|with|mention(?:s|ing)?"
+    r"|includ(?:es?|ing)"
+    r"|hav(?:e|ing)|match(?:es|ing)?|start(?:s|ing)? with)"
+)
+_COUNT_PHRASES = tuple(
+    re.compile(pattern, _FLAGS)
+    for pattern in (
+        r"^(?:how many|count|number of|count how many)\s+(?:the |all |of the )*"
+        r"(?:lines?|rows?|records?)\s+"
+        rf"(?:(?:in|of) (?P<scope>{FILE})\s+)?{_LINES_HOLD}\s+(?P<p>(?!no\b|more\b|less\b).+)",
+        rf"^(?:how many|count|number of)\s+(?:the |all )*(?P<p>{QUOTE}|(?-i:[A-Z]{{3,}}s?))"
+        r"(?:\s+(?:lines?|comments?|entries|messages?))?(?:\s+(?:are|is)(?: there)?)?"
+        r"(?P<rest>\b.*|$)",
+        rf"^(?:how many|count|number of)\s+(?:the |all )*(?P<p>(?!(?:{_NOT_A_WORD})\b)[A-Za-z]\w+)"
+        r"\s+(?:lines|comments|messages)"
+        r"\s+(?:are|is)(?: there)?(?P<rest>\b.*|$)",
+        rf"^(?:{_ZH_PLACE})?\s*(?:[统統][计計]|数一?数)?(?:一共|总共|共)?(?:有?多少|有几)"
+        r"\s*(?:行|条)(?:里|中)?"
+        rf"{_HOLDS_ZH}\s*(?P<p>.+)",
+        rf"^(?:[统統][计計]|数一?数)\s*(?:{_ZH_PLACE})?\s*(?:所有)?{_HOLDS_ZH}\s*(?P<p>.+?)\s*的?行数?$",
+        rf"^(?:{_ZH_PLACE})?\s*{_HOLDS_ZH}\s*(?P<p>.+?)\s*的?行?\s*(?:一共|总共)?有?(?:多少|几)\s*[行条]?$",
+        rf"^(?:{_ZH_PLACE})?\s*(?:一共|总共)?有?(?:多少|几)\s*(?:个|处|条|行)\s*(?P<p>{QUOTE}|(?-i:[A-Z]{{3,}}))$",
+    )
+)
+
+
+_A_VALUE = r"[<>=]|^(?:no|an?|empty|missing|more|less|above|below|over|under|equal)\b"
+
+
+def count_matching(text: str, question: Question) -> Intent | None:
+    """Read a question for the number of lines that contain something."""
+    for pattern in _COUNT_PHRASES:
+        if (found := pattern.search(text)) and not (
+            says(_A_VALUE, found["p"]) or kind_of(found["p"])
+        ):
+            groups = found.groupdict()
+            words = plain(groups["p"] + (groups.get("rest") or ""))
+            wanted = _wanted(words, groups.get("scope") or "", question)
+            return replace(wanted, only_count=True) if isinstance(wanted, Search) else None
+    return None
 
 
 def search(text: str, question: Question) -> Intent | None:
@@ -111,8 +159,24 @@ def _wanted(words: str, place: str, question: Question) -> Intent | None:
         return None
     regex = _REGEX.match(phrase)
     wanted = Search(regex["r"] if regex else phrase, is_regex=regex is not None)
+    if several := _several(words, quotes):
+        wanted = Search("|".join(map(re.escape, several)), is_regex=True)
     guessed = None if quotes else question.shown(_FILLERS.sub("", whole)).strip()
     return _placed(wanted, place.strip(), question, guessed=guessed)
+
+
+_AND = r"\s*(?:,|、)\s*(?:and |or )?|\s+(?:and|or)\s+|\s*(?:和|或者?|与|以及)\s*"
+
+
+def _several(words: str, quotes: Sequence[str]) -> Sequence[str]:
+    """Return the words, if a list of quoted ones or of ones in capitals is to be found."""
+    parts = re.split(_AND, words)
+    if len(parts) < 2:
+        return ()
+    if len(quotes) == len(parts) and all(re.fullmatch(QUOTE, part) for part in parts):
+        return quotes
+    are_capitals = all(re.fullmatch(r"[A-Z]{3,}s?", part) for part in parts)
+    return [part.removesuffix("s") for part in parts] if are_capitals else ()
 
 
 def _placed(wanted: Search, place: str, question: Question, *, guessed: str | None) -> Search:

@@ -3,21 +3,28 @@
 import csv
 import io
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent_nb.providers.demo.answers import code, counted, fenced, listed, refused
-from agent_nb.providers.demo.documents import name_of
-from agent_nb.providers.demo.files import known_or_named, open_file, read_on
-from agent_nb.providers.demo.intent import Join, TableShape
-from agent_nb.providers.demo.listing import files_of_kind
-from agent_nb.providers.demo.results import read_part
-from agent_nb.providers.demo.script import Call, CannotAnswerError, Desk, Script, Talk, use
-from agent_nb.providers.demo.wording import Kind
+from agent_nb.providers.demo.answers import (
+    code,
+    counted,
+    fenced,
+    in_a_row,
+    no_calculator,
+)
+from agent_nb.providers.demo.documents import Document
+from agent_nb.providers.demo.files import (
+    known_or_named,
+    open_file,
+    read_end,
+    read_on,
+    unread,
+)
+from agent_nb.providers.demo.intent import Calculate, TableShape
+from agent_nb.providers.demo.results import found_lines
+from agent_nb.providers.demo.script import Call, Desk, Script, Talk, use
 
-MOST_TABLES = 8
-"""Tables compared at once."""
 HEAD_LINES = 5
 _DELIMITERS = ",;\t|"
 
@@ -75,6 +82,11 @@ def table_shape(intent: TableShape, desk: Desk) -> Script:
         if not record.is_error:
             return _reported(desk, path, record.text)
     document = yield from open_file(desk, path)
+    if document.next_offset is not None and "grep" in desk.tools:
+        rows = yield from _rows_of_long(desk, document)
+        if rows is not None:
+            columns = parse_table(document.text, document.path).columns
+            return _shape_answer(desk, document, rows, columns, is_least=False)
     document = yield from read_on(desk, document)
     name = code(document.path)
     try:
@@ -85,21 +97,52 @@ def table_shape(intent: TableShape, desk: Desk) -> Script:
         )
     if not table.columns:
         return desk.say(f"{name} is empty.", f"{name} 是空的。")
-    rows = counted(desk, table.row_count, "row", "行")
-    columns = counted(desk, len(table.columns), "column", "列")
-    if document.next_offset is not None:
-        rows = desk.say(f"at least {rows}", f"至少 {rows}")
-    answer = desk.say(
-        f"{name} has {rows} and {columns}. The first line, which I took for the names, is not "
-        "counted. Columns: ",
-        f"{name} 有 {rows}、{columns}（第一行当作列名，不计在内）。列名：",
-    ) + listed(desk, table.columns)
+    is_cut = document.next_offset is not None
+    answer = _shape_answer(desk, document, table.row_count, table.columns, is_least=is_cut)
     if table.odd_rows:
+        be = "has" if table.odd_rows == 1 else "have"
         odd = counted(desk, table.odd_rows, "row", "行")
         answer += desk.say(
-            f"\n\n{odd} of them with another number of cells.", f"\n\n其中 {odd}的单元格数目不同。"
+            f"\n\n{odd} of these {be} another number of cells.",
+            f"\n\n其中 {odd}的单元格数目不同。",
         )
-    return answer
+    return answer + unread(desk, document)
+
+
+def _shape_answer(
+    desk: Desk, document: Document, row_count: int, names: Sequence[str], *, is_least: bool
+) -> str:
+    rows = counted(desk, row_count, "row", "行")
+    columns = counted(desk, len(names), "column", "列")
+    least = desk.say("at least ", "至少 ") if is_least else desk.say("", " ")
+    header = desk.once(
+        desk.say(
+            " The first line, which I took for the names, is not counted.",
+            "第一行当作列名，不计在内。",
+        )
+    )
+    name, row = code(document.path), in_a_row(desk, names)
+    return desk.say(
+        f"{name} has {least}{rows} and {columns}.{header} Columns: {row}",
+        f"{name} 有{least}{rows}、{columns}。{header}列名：{row}",
+    )
+
+
+_ROW_BREAKERS = r'"|^\s*$'
+
+
+def _rows_of_long(desk: Desk, document: Document) -> Talk[int | None]:
+    """Count the rows of a long table by its lines; None where a row need not be a line."""
+    text = desk.say(
+        f"{code(document.path)} is long; I will see whether each of its lines is a row.",
+        f"{code(document.path)} 很长，我先看看是不是每行一条记录。",
+    )
+    call = Call("grep", {"pattern": _ROW_BREAKERS, "path": document.path, "limit": 1})
+    (record,) = yield from use(desk, text, call)
+    if record.is_error or found_lines(record).lines or document.total is None:
+        return None
+    end = yield from read_end(desk, document, 1)
+    return end.last - 1 if end.next_offset is None else None
 
 
 def _reported(desk: Desk, path: str, report: str) -> str:
@@ -120,75 +163,24 @@ def _reported(desk: Desk, path: str, report: str) -> str:
     )
 
 
-def join(intent: Join, desk: Desk) -> Script:
-    """Compare the first lines of several tables and name the columns they share."""
-    paths = intent.files
-    if len(paths) < 2:
-        paths = (yield from files_of_kind(desk, Kind("CSV", ("csv",)))).files
-    if len(paths) < 2:
-        number = counted(desk, len(paths), "CSV file", "个 CSV 文件")
-        return desk.say(
-            f"Joining takes two tables, and I found {number}.",
-            f"连接需要两个表，我只找到 {number}。",
-        )
-    columns = yield from _heads(desk, paths[:MOST_TABLES])
-    lines = [f"- {code(path)}: {', '.join(map(code, names))}" for path, names in columns.items()]
-    left = len(paths) - len(columns)
-    note = (
-        desk.say(f"\n- … and {left} not looked at", f"\n- ……还有 {left} 个没有看") if left else ""
+def calculate(intent: Calculate, desk: Desk) -> Script:
+    """Refuse to work with values; show which columns the file has, if it is a table."""
+    answer = no_calculator(desk, intent.what)
+    latest = desk.known(None)
+    path = intent.file or (latest.path if latest else "")
+    if not path.lower().endswith((".csv", ".tsv")) or "read" not in desk.tools:
+        return answer
+    document = yield from open_file(desk, path, limit=HEAD_LINES)
+    try:
+        columns = parse_table(document.text, document.path).columns
+    except ValueError:
+        return answer
+    if not columns:
+        return answer
+    name = code(document.path)
+    return answer + desk.say(
+        f"\n\n{name} has the columns {in_a_row(desk, columns)}. I can show its lines or find a "
+        f"word in it: `Show the first 5 rows of {document.path}`.",
+        f"\n\n{name} 的列：{in_a_row(desk, columns)}。"
+        f"我可以显示或搜索其中的行：`显示 {document.path} 的前 5 行`。",
     )
-    heading = desk.say("Their columns:", "它们的列：")
-    return f"{heading}\n\n" + "\n".join(lines) + f"{note}\n\n{_shared(desk, columns)}"
-
-
-def _heads(desk: Desk, paths: Sequence[str]) -> Talk[dict[str, tuple[str, ...]]]:
-    number = counted(desk, len(paths), "table", "个表")
-    text = desk.say(f"I will read the first lines of {number}.", f"我来读 {number}的开头几行。")
-    calls = [Call("read", {"path": path, "limit": HEAD_LINES}) for path in paths]
-    records = yield from use(desk, text, *calls)
-    columns = {}
-    for path, record in zip(paths, records, strict=True):
-        if record.is_error:
-            raise CannotAnswerError(refused(desk, record))
-        columns[path] = parse_table("\n".join(read_part(record).lines), path).columns
-    return columns
-
-
-def _shared(desk: Desk, columns: dict[str, tuple[str, ...]]) -> str:
-    """Say which names occur in several tables, and which look like references by name."""
-    tables = Counter(name.lower() for names in columns.values() for name in set(names))
-    answers = []
-    for name in [name for name, count in tables.items() if count > 1 and name]:
-        where = [path for path, names in columns.items() if name in map(str.lower, names)]
-        places = desk.say(", ", "、").join(map(code, where))
-        answers.append(
-            desk.say(f"- {code(name)} is in {places}.", f"- {code(name)} 在 {places} 中都有。")
-        )
-    answers += _references(desk, columns)
-    if not answers:
-        return desk.say(
-            "No column has the same name in two of them, so names alone do not say how they join.",
-            "没有同名的列，只看列名看不出怎么连接。",
-        )
-    heading = desk.say("By their names they join on:", "按列名看，可以这样连接：")
-    return f"{heading}\n\n" + "\n".join(answers)
-
-
-def _references(desk: Desk, columns: dict[str, tuple[str, ...]]) -> list[str]:
-    """Find columns such as `customer_id` beside a table `customers` with a column `id`."""
-    answers = []
-    for path, names in columns.items():
-        stem = name_of(path).rsplit(".", 1)[0].lower()
-        if "id" not in map(str.lower, names):
-            continue
-        keys = {f"{stem}_id", f"{stem.removesuffix('s')}_id"}
-        for other, others in columns.items():
-            key = next((name for name in others if name.lower() in keys and other != path), None)
-            if key:
-                answers.append(
-                    desk.say(
-                        f"- {code(key)} of {code(other)} looks like `id` of {code(path)}.",
-                        f"- {code(other)} 的 {code(key)} 像是 {code(path)} 的 `id`。",
-                    )
-                )
-    return answers
