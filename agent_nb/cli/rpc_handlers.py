@@ -9,6 +9,7 @@ from agent_nb.cli import rpc_answers as answers
 from agent_nb.cli import rpc_commands as shapes
 from agent_nb.cli.rpc_server import DONE, Handler, Reply, RpcServer
 from agent_nb.core.errors import AgentError, ConfigError
+from agent_nb.providers.catalog import DEMO, LOCAL
 from agent_nb.session.available import available_thinking
 from agent_nb.session.fork import branch_off, fork_point, fresh_store
 from agent_nb.session.session import Disposition
@@ -90,27 +91,28 @@ def _get_messages(server: RpcServer, _command: shapes.Command) -> Reply:
 
 
 def _set_model(server: RpcServer, command: shapes.SetModelCommand) -> Reply:
-    wanted = f"{command.provider}/{command.model_id}"
-    known = any(model.key == wanted for model in server.session.available_models())
-    if not known:
+    """Set a model by its exact name; local servers take any id, and the demo is always there."""
+    session, wanted = server.session, f"{command.provider}/{command.model_id}"
+    listed = (model.key for model in session.available_models())
+    if command.provider not in LOCAL and wanted != DEMO and wanted not in listed:
         raise ConfigError(f"Model not found: {wanted}")
-    return {"data": answers.model_data(server.session.set_model(wanted))}
+    return {"data": answers.model_data(session.set_model(wanted))}
 
 
 def _cycle_model(server: RpcServer, _command: shapes.Command) -> Reply:
+    """Set the next model that can be asked; null if there is no other."""
     session = server.session
     keys = [model.key for model in session.available_models()]
     place = keys.index(session.model.key) if session.model.key in keys else -1
-    if len(keys) < 2:
-        return {"data": None}
-    model = session.set_model(keys[(place + 1) % len(keys)])
-    return {
-        "data": {
-            "model": answers.model_data(model),
-            "thinkingLevel": session.thinking_level,
-            "isScoped": False,
-        }
-    }
+    for key in [*keys[place + 1 :], *keys[: max(place, 0)]]:
+        try:
+            model = session.set_model(key)
+        except ConfigError:
+            continue  # its protocol is one this version does not know
+        data = answers.model_data(model)
+        level = session.thinking_level
+        return {"data": {"model": data, "thinkingLevel": level, "isScoped": False}}
+    return {"data": None}
 
 
 def _get_available_models(server: RpcServer, _command: shapes.Command) -> Reply:

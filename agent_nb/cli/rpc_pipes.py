@@ -5,6 +5,7 @@ nothing.
 """
 
 import asyncio
+import contextlib
 import logging
 import os
 import queue
@@ -56,16 +57,20 @@ def read_lines(descriptor: int) -> "asyncio.Queue[bytes | None]":
         framing = LineFraming()
         try:
             while data := os.read(descriptor, _READ_BYTES):
-                loop.call_soon_threadsafe(put, framing.feed(data))
+                _post(loop, put, framing.feed(data))
         except OSError as error:
-            logger.warning("Standard input cannot be read: %s", error)
-        except RuntimeError:
-            return  # the loop has ended
-        loop.call_soon_threadsafe(put, [*framing.rest(), None])
+            logger.warning("Commands cannot be read any more: %s", error)
+        _post(loop, put, [*framing.rest(), None])
 
     # A daemon: nothing can end a thread that waits for input.
     threading.Thread(target=read, name="rpc-input", daemon=True).start()
     return lines
+
+
+def _post(loop: asyncio.AbstractEventLoop, callback: Callable[..., None], *values: object) -> None:
+    """Call back on the loop, from a thread that may outlive it."""
+    with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits for this
+        loop.call_soon_threadsafe(callback, *values)
 
 
 class RecordWriter:
@@ -103,7 +108,7 @@ class RecordWriter:
             try:
                 self._write(b"".join(record for record in waiting if record is not None))
             except OSError:
-                self._loop.call_soon_threadsafe(self._on_broken)
+                _post(self._loop, self._on_broken)
                 return
 
     def _write(self, data: bytes) -> None:

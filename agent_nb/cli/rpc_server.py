@@ -24,7 +24,7 @@ from agent_nb.session.store import SessionStore
 
 logger = logging.getLogger(__name__)
 
-Reply = dict[str, Any]
+Reply = Mapping[str, Any]
 """What a response has besides its head: `{}`, or `{"data": …}`."""
 
 DONE: Reply = {}
@@ -142,7 +142,8 @@ class RpcServer:
         handler = self._handlers.get(name) if isinstance(name, str) else None
         if handler is None:
             raise ConfigError(shapes.NOT_YET.get(str(name), f"Unknown command: {name}"))
-        reply = handler.run(self, handler.shape.model_validate(data))
+        given = {key: value for key, value in data.items() if value is not None}
+        reply = handler.run(self, handler.shape.model_validate(given))
         return await reply if isinstance(reply, Awaitable) else reply
 
     def _bind(self, session: AgentSession) -> None:
