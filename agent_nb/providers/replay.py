@@ -38,12 +38,14 @@ class Unit:
     Attributes:
         head: The user's message or the answer; None where neither is to be sent.
         results: One for each call of the answer, in the order they came.
+        start: Index of its first message.
         end: Index of the first message after it.
         is_open: It is the last one, and results may still come.
     """
 
     head: UserMessage | AssistantMessage | None
     results: tuple[ToolResultMessage, ...]
+    start: int
     end: int
     is_open: bool = False
 
@@ -57,18 +59,18 @@ def units(messages: Sequence[Message], start: int = 0) -> Iterator[Unit]:
     first, end = start, start
     for end, message in enumerate(islice(messages, start, None), start):
         if end > first and isinstance(message, UserMessage | AssistantMessage):
-            yield _unit(messages[first:end], end)
+            yield _unit(messages[first:end], first)
             first = end
     if first < len(messages):
-        yield _unit(messages[first:], len(messages), is_last=True)
+        yield _unit(messages[first:], first, is_last=True)
 
 
-def _unit(messages: Sequence[Message], end: int, *, is_last: bool = False) -> Unit:
-    head = messages[0]
+def _unit(messages: Sequence[Message], start: int, *, is_last: bool = False) -> Unit:
+    head, end = messages[0], start + len(messages)
     if isinstance(head, UserMessage):
-        return Unit(head, (), end)
+        return Unit(head, (), start, end)
     if not isinstance(head, AssistantMessage) or head.stop_reason in {"error", "aborted"}:
-        return Unit(None, (), end)
+        return Unit(None, (), start, end)
     wanted = {call.id: call for call in head.tool_calls}
     results = []
     for message in messages:
@@ -76,7 +78,7 @@ def _unit(messages: Sequence[Message], end: int, *, is_last: bool = False) -> Un
             del wanted[message.tool_call_id]
             results.append(message)
     missing = [_no_result(call) for call in wanted.values()]
-    return Unit(head, (*results, *missing), end, is_open=is_last and bool(missing))
+    return Unit(head, (*results, *missing), start, end, is_open=is_last and bool(missing))
 
 
 def _no_result(call: ToolCall) -> ToolResultMessage:

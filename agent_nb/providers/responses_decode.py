@@ -286,7 +286,7 @@ class ResponsesDecoder:
         unfinished = [block for block in self._open if block.kind == "function_call"]
         if unfinished and finish.stop_reason == "toolUse":
             # Its arguments may be cut off, or mixed up with another call's.
-            self.failure = "The stream ended before a tool call was whole"
+            self.failure = "A tool call was not whole when the answer ended"
             return
         for block in self._open:
             block.end("", events)

@@ -46,13 +46,13 @@ class ResponsesInput:
             parts = [_part(b) for b in shown(unit.head.content, self._model, USER_IMAGE_LEFT_OUT)]
             items: list[_Wire] = [{"role": "user", "content": parts}] if parts else []
         elif unit.head is not None:
-            items = self._answer(unit.head, unit.results)
+            items = self._answer(unit.head, unit.results, f"msg_nb_{unit.start}")
         else:
             items = []
         return [encode(item) for item in items]
 
     def _answer(
-        self, answer: AssistantMessage, results: Sequence[ToolResultMessage]
+        self, answer: AssistantMessage, results: Sequence[ToolResultMessage], made_up_id: str
     ) -> list[_Wire]:
         is_own = is_of_model(answer, self._model)
         if not is_own:
@@ -60,7 +60,7 @@ class ResponsesInput:
         items: list[_Wire] = []
         for index, block in enumerate(said(answer, self._model)):
             if isinstance(block, TextContent):
-                made_up = {"id": f"msg_nb_{answer.timestamp}_{index}"}
+                made_up = {"id": f"{made_up_id}_{index}"}
                 given = _identity(block.text_signature) if is_own else {}
                 items.append(_message(block.text, made_up | given))
             elif isinstance(block, ToolCall):

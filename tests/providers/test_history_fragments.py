@@ -9,7 +9,7 @@ import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from request_checker import check_anthropic, check_chat
+from request_checker import check_anthropic, check_chat, check_responses
 
 from agent_nb.core.abort import AbortSignal
 from agent_nb.core.content import ContentBlock, ImageContent, TextContent, ThinkingContent, ToolCall
@@ -28,15 +28,17 @@ from agent_nb.core.provider import Request, SentRequest
 from agent_nb.providers.anthropic_messages import AnthropicMessages
 from agent_nb.providers.fragments import History
 from agent_nb.providers.openai_completions import OpenAICompletions
+from agent_nb.providers.openai_responses import OpenAIResponses
 from agent_nb.providers.replay import Unit
 
 CHAT = Model("m", "local", "openai-completions", "http://server.test/v1", inputs=("text", "image"))
 CLAUDE = replace(CHAT, api="anthropic-messages")
+RESPONSES = replace(CHAT, api="openai-responses")
 OTHER = Model("other", "elsewhere", "openai-responses")
 REFUSING = httpx.MockTransport(lambda _request: httpx.Response(400))
 PIXEL = ImageContent("iVBORw0KGgo=", "image/png")
 TOOL = {"name": "read", "description": "Read a file.", "parameters": {"type": "object"}}
-Provider = OpenAICompletions | AnthropicMessages
+Provider = OpenAICompletions | AnthropicMessages | OpenAIResponses
 
 
 def answer(*content: ContentBlock, by: Model = CHAT, **more: Any) -> AssistantMessage:
@@ -150,10 +152,10 @@ ids = st.sampled_from(["c1", "c2", "call_1|fc_" + "x" * 50, "call_1|fc_" + "y" *
 thinking = st.builds(
     ThinkingContent,
     words,
-    st.sampled_from([None, "", "sig=", "reasoning_content"]),
+    st.sampled_from([None, "", "sig=", "reasoning_content", '{"type":"reasoning","id":"rs_1"}']),
     st.none(),
 )
-models = st.sampled_from([CHAT, CLAUDE, OTHER])
+models = st.sampled_from([CHAT, CLAUDE, RESPONSES, OTHER])
 
 
 @st.composite
@@ -186,8 +188,12 @@ Check = Callable[[bytes], dict[str, Any]]
 
 @pytest.mark.parametrize(
     ("kind", "model", "check"),
-    [(OpenAICompletions, CHAT, check_chat), (AnthropicMessages, CLAUDE, check_anthropic)],
-    ids=["chat", "anthropic"],
+    [
+        (OpenAICompletions, CHAT, check_chat),
+        (AnthropicMessages, CLAUDE, check_anthropic),
+        (OpenAIResponses, RESPONSES, check_responses),
+    ],
+    ids=["chat", "anthropic", "responses"],
 )
 @given(data=st.data())
 @settings(max_examples=100, deadline=None, derandomize=True)

@@ -18,16 +18,24 @@ from agent_nb.core.errors import ContextOverflowError, ProviderError
 from agent_nb.core.events import Finish, ProviderEvent, TextDelta
 from agent_nb.core.messages import UserMessage
 from agent_nb.core.model import Model
-from agent_nb.core.provider import Request, SentRequest
+from agent_nb.core.provider import Provider, Request, SentRequest
 from agent_nb.providers.anthropic_messages import AnthropicMessages
 from agent_nb.providers.failures import refusal, retry_after_s
 from agent_nb.providers.openai_completions import OpenAICompletions
+from agent_nb.providers.openai_responses import OpenAIResponses
 
 KEY = "a-key-nobody-may-see"
 EVENT = b'data: {"choices":[{"delta":{"content":"Hi"}}]}\n\n'
 END = b'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
 MODEL = Model("m", "local", "openai-completions", "http://server.test/v1")
 CLAUDE = replace(MODEL, api="anthropic-messages", base_url="http://server.test")
+RESPONSES = replace(MODEL, api="openai-responses")
+KINDS = {
+    MODEL.api: OpenAICompletions,
+    CLAUDE.api: AnthropicMessages,
+    RESPONSES.api: OpenAIResponses,
+}
+every_api = pytest.mark.parametrize("model", [MODEL, CLAUDE, RESPONSES], ids=lambda m: m.api)
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
@@ -57,7 +65,7 @@ def request(model: Model = MODEL, **more: Any) -> Request:
 
 
 async def ask(
-    provider: OpenAICompletions | AnthropicMessages,
+    provider: Provider,
     asked: Request | None = None,
     signal: AbortSignal | None = None,
 ) -> list[ProviderEvent]:
@@ -68,9 +76,8 @@ async def ask(
 
 
 async def failure_of(transport: httpx.AsyncBaseTransport, model: Model = MODEL) -> ProviderError:
-    kind = AnthropicMessages if model is CLAUDE else OpenAICompletions
     with pytest.raises(ProviderError) as caught:
-        await ask(kind(api_key=KEY, transport=transport), request(model))
+        await ask(KINDS[model.api](api_key=KEY, transport=transport), request(model))
     return caught.value
 
 
@@ -216,15 +223,15 @@ async def test_redirects_are_named_and_not_followed() -> None:
     assert asked == ["http://server.test/v1/chat/completions"]
 
 
-async def test_a_success_without_a_body_is_no_empty_answer() -> None:
-    for model in (MODEL, CLAUDE):
-        assert "ended without" in str(await failure_of(answering(), model))
+@every_api
+async def test_a_success_without_a_body_is_no_empty_answer(model: Model) -> None:
+    assert "ended without" in str(await failure_of(answering(), model))
 
 
 # --- the key
 
 
-@pytest.mark.parametrize("model", [MODEL, CLAUDE], ids=["chat", "anthropic"])
+@every_api
 async def test_an_echoed_key_is_masked(model: Model) -> None:
     echoed = f"Incorrect API key provided: {KEY}".encode()
     assert KEY not in str(await failure_of(answering(echoed, status=401), model))
@@ -233,7 +240,7 @@ async def test_an_echoed_key_is_masked(model: Model) -> None:
     assert "bad key •••" in str(error)
 
 
-@pytest.mark.parametrize("model", [MODEL, CLAUDE], ids=["chat", "anthropic"])
+@every_api
 async def test_the_key_is_sent_and_never_shown(model: Model) -> None:
     headers: list[httpx.Headers] = []
     shown: list[SentRequest] = []
@@ -242,10 +249,9 @@ async def test_the_key_is_sent_and_never_shown(model: Model) -> None:
         headers.append(sent.headers)
         return httpx.Response(401)
 
-    kind = AnthropicMessages if model is CLAUDE else OpenAICompletions
     with pytest.raises(ProviderError):
         await ask(
-            kind(api_key=KEY, transport=httpx.MockTransport(answer)),
+            KINDS[model.api](api_key=KEY, transport=httpx.MockTransport(answer)),
             request(replace(model, headers={"X-Gateway-Token": KEY}), on_sent=shown.append),
         )
     assert KEY in str(headers[0].raw)

@@ -7,12 +7,22 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_nb.core.events import Finish, ProviderEvent, Signature, ToolCallStart, UsageReport
+from agent_nb.core.events import (
+    BlockEnd,
+    Finish,
+    ProviderEvent,
+    Signature,
+    ToolCallStart,
+    UsageReport,
+)
 from agent_nb.providers.anthropic_decode import AnthropicDecoder
+from agent_nb.providers.exchange import Decoder
 from agent_nb.providers.openai_decode import ChatDecoder
+from agent_nb.providers.responses_decode import ResponsesDecoder
 from agent_nb.providers.sse import payload
 
 WIRE = sorted((Path(__file__).parent / "wire").glob("*/*.sse"))
+DECODERS = {"chat": ChatDecoder, "anthropic": AnthropicDecoder, "responses": ResponsesDecoder}
 JUNK = st.sampled_from(
     [None, True, 0, -1, 7.5, "", "x", [], {}, [None], ["x"], [[]], [{}], {"x": 1}, {"text": 3},
      {"error": 1}, {"message": "x"}, {"type": "text"}, 10**30]
@@ -52,19 +62,19 @@ def check(event: ProviderEvent) -> None:
             assert isinstance(name, str)
         case Signature(_, signature):
             assert isinstance(signature, str)
+        case BlockEnd(_, content):
+            assert content is None or isinstance(content, str)
         case _:
             assert isinstance(getattr(event, "delta", ""), str)
 
 
 @given(data=st.data())
-@settings(max_examples=600, deadline=None, derandomize=True)
+@settings(max_examples=900, deadline=None, derandomize=True)
 def test_junk_in_an_event_is_survived(data: st.DataObject) -> None:
     path = data.draw(st.sampled_from(WIRE))
     lines = path.read_bytes().split(b"\n")
     frames = [(b"", line[6:]) for line in lines if line.startswith(b"data: {")]
-    decoder: ChatDecoder | AnthropicDecoder = (
-        ChatDecoder("m") if path.parent.name == "chat" else AnthropicDecoder("m")
-    )
+    decoder: Decoder = DECODERS[path.parent.name]("m")
     for number in data.draw(st.lists(st.integers(0, max(len(frames) - 1, 0)), max_size=2)):
         if number < len(frames) and frames[number][1].endswith(b"}"):
             event = payload(frames[number][1])

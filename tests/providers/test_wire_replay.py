@@ -366,7 +366,7 @@ RESPONSES = {
     "call_corrected_at_end": responses(FC_A, stop="toolUse"),
     "call_without_ids": responses(("call", "new_1", "read", '{"path":"a"}'), stop="toolUse"),
     "call_not_whole": responses(
-        ("call", "call_1|fc_1", "read", "{}"), fails="ended before a tool call was whole"
+        ("call", "call_1|fc_1", "read", "{}"), fails="A tool call was not whole"
     ),
     "cut_in_arguments_that_parse": broken(
         ("call", "call_1|fc_1", "read", "{}"), fails=NOT_COMPLETED
