@@ -66,6 +66,9 @@ def shop(tmp_path: Path) -> Conversation:
         ("How many TODOs are in clean.py?", "`TODO` is on 1 line of `clean.py`"),
         ("log.csv 中有多少行包含 ERROR？", "`log.csv` 中有 200 行包含 `ERROR`"),
         ("有多少行包含 “Halle”？", "`customers.csv` 中有 2 行包含 `Halle`"),
+        ("How many times does ERROR appear in log.csv?", "`ERROR` is on 200 lines of `log.csv`"),
+        ("数一下 clean.py 里有多少个 TODO", "`clean.py` 中有 1 行包含 `TODO`"),
+        ("How many lines contain a in customers.csv?", "`a` is on 3 lines of `customers.csv`, 4 t"),
         ("How many lines contain INFO in log.csv?", "`INFO` is on at least "),
     ],
 )
@@ -102,6 +105,8 @@ async def test_several_words_are_searched_for_at_once(shop: Conversation) -> Non
         "which rows in sales.csv have no date?",
         "How many different stores are in sales.csv?",
         "how many rows have amount > 100 in sales.csv?",
+        "How many rows in sales.csv have store B?",
+        "What is the date range in sales.csv?",
         "How many rows of sales.csv are from store B?",
         "Sales between March and May in sales.csv",
         "sales.csv 的总和是多少？",
@@ -183,6 +188,7 @@ async def test_many_files_that_are_no_tables_are_listed_instead(shop: Conversati
         ("Show me the first 5 rows of sales.csv", "Lines 1–6 of", "5,2024-01-06,C,5,5.5"),
         ("show the head of sales.csv", "Lines 1–10 of", "9,2024-01-10,A,0,9.5"),
         ("Give me a preview of sales.csv", "Lines 1–10 of", "9,2024-01-10,A,0,9.5"),
+        ("first rows of sales.csv", "Lines 1–6 of", "5,2024-01-06,C,5,5.5"),
         ("last 2 rows of sales.csv", "Lines 100–101 of", "100,2024-01-17,B,1,100.5"),
     ],
 )
@@ -194,6 +200,13 @@ async def test_rows_are_shown_as_lines(
     assert answer.endswith(f"{last}\n```")
 
 
+async def test_a_question_for_a_column_is_answered_with_all_of_them(shop: Conversation) -> None:
+    answer = await shop.ask("Does customers.csv have a city column?")
+    assert answer.endswith("Columns: `customer_id`, `name`, `city`")
+    answer = await shop.ask("customers.csv 有没有 email 列？")
+    assert answer.endswith("列名：`customer_id`、`name`、`city`")
+
+
 async def test_folders_are_listed_alone(shop: Conversation) -> None:
     answer = await shop.ask("List the folders")
     assert answer == "There are 2 folders here: `.ipynb_checkpoints/`, `archive/`"
@@ -202,7 +215,11 @@ async def test_folders_are_listed_alone(shop: Conversation) -> None:
 
 
 async def test_sizes_of_files_are_not_known(shop: Conversation) -> None:
-    for question in ("Which files are larger than 1 MB?", "最大的文件是哪个？"):
+    for question in (
+        "Which files are larger than 1 MB?",
+        "When was sales.csv last modified?",
+        "最大的文件是哪个？",
+    ):
         assert "!ls -lS" in await shop.ask(question)
         assert shop.calls == []
 

@@ -69,7 +69,9 @@ REQUESTS: dict[str, tuple[Intent, ...]] = {
     "which files mention docker?": (Search("docker"),),
     "find the python files that import numpy": (Search("numpy", glob="*.py"),),
     "where is parse defined?": (Search("parse"),),
-    "how many times does the word whale appear in moby.txt?": (Search("whale", "moby.txt"),),
+    "how many times does the word whale appear in moby.txt?": (
+        Search("whale", "moby.txt", only_count=True),
+    ),
     "search README.md for docker": (Search("docker", "README.md"),),
     'search "data.csv" in the notebooks': (Search("data.csv", glob="*.ipynb"),),
     "grep needle README.md": (Search("needle", "README.md"),),
@@ -77,7 +79,7 @@ REQUESTS: dict[str, tuple[Intent, ...]] = {
     "在 src 目录里搜索 TODO": (Search("TODO", folder="src"),),
     "哪些文件提到了 docker": (Search("docker"),),
     "找出包含 “你好” 的行": (Search("你好"),),
-    "鲸鱼 在 moby.txt 中出现了多少次": (Search("鲸鱼", "moby.txt"),),
+    "鲸鱼 在 moby.txt 中出现了多少次": (Search("鲸鱼", "moby.txt", only_count=True),),
     # lines and counts
     "show lines 10 to 20 of x.py": (ShowLines("x.py", 10, 20),),
     "lines 5-7 of src/a.py": (ShowLines("src/a.py", 5, 7),),

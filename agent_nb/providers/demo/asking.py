@@ -241,13 +241,17 @@ def _answer(desk: Desk, document: Document, terms: Sequence[Term], quotes: Seque
     name = code(document.path)
     if not quotes:
         lines = f"{document.first:,}–{document.last:,}"
+        columns = ""
+        if _is_table(document.path) and document.first == 1:
+            columns = desk.say(" Its first line: ", "它的第一行：") + code(document.lines[0])
         looked = desk.say(", ", "、").join(code(term.word) for term in terms)
-        return desk.say(
+        nothing = desk.say(
             f"I looked for {looked} in {name} (lines {lines}) and found nothing that answers this. "
             "I can only quote what is there.",
             f"我在 {name}（第 {lines} 行）里找了 {looked}，"
             "没有找到能回答这个问题的内容。我只能引用文件里的原文。",
-        ) + unread(desk, document)
+        )
+        return nothing + columns + unread(desk, document)
     parts = []
     for quote in sorted(quotes[:MOST_QUOTES], key=lambda quote: quote.line):
         text = quote.text

@@ -18,6 +18,7 @@ def placeholder(text: str, question: Question) -> Intent | None:
 _SIZES = (
     r"\bfiles?\b.*\b(?:larger|bigger|smaller|newer|older|heavier|modified|changed|created|sizes?"
     r"|[kmg]i?b|bytes)\b"
+    rf"|{FILE}.*\b(?:modified|last changed|created)\b"
     r"|\b(?:larger|bigger|smaller|newer|older) files?\b|\b(?:file|folder) sizes?\b"
     r"|文件.*(?:大于|小于|超过|大小|修改时间|创建时间|[KMG]B)|(?:大于|小于|超过).*文件"
 )
@@ -37,8 +38,10 @@ _OPERATIONS = (
     r"|compute|subtotals?|totals?(?! (?:number|count|lines?|rows?|words?)\b)|outliers?|sort(?:ed)?"
     r"|duplicates?|duplicated|unique|distinct|(?:how many|number of) different"
     r"|max(?:imum)?|min(?:imum)?|highest|lowest|greatest|fewest|earliest|how much"
+    r"|cheapest|most expensive|(?:date|value) ranges?|range of|what dates?"
     r"|(?:missing|null|nan|empty|blank) (?:values?|cells?|entries|data|rows?|fields?)"
-    r"|the (?:most|least)$|(?:most|least) (?:often|frequent\w*|common\w*)"
+    r"|the (?:most|least)$|which \w+ .*\bthe (?:most|least)|top \d+ \w+ by"
+    r"|(?:most|least) (?:often|frequent\w*|common\w*)"
     r"|(?:amounts?|totals?|sales|revenue|counts?|numbers?) (?:by|per|for each)"
     r"|(?:per|by|for each|for every) (?:day|week|month|quarter|year|store|city|customer|product"
     r"|category|group|region|country|date))\b"

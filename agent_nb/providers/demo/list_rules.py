@@ -31,7 +31,8 @@ _JOIN = (
 def join(text: str, question: Question) -> Intent | None:
     """Read a question how tables belong together."""
     files = tuple(question.named(FILE, text))
-    compares = says(r"\bcompare\b|比较|对比", text) and _tables(files)
+    every = not files and says(r"\b(?:csvs?|tables)\b|CSV|表", text)
+    compares = says(r"\bcompare\b|比较|对比", text) and (every or _tables(files))
     return Join(files) if says(_JOIN, text) or compares else None
 
 
@@ -45,11 +46,18 @@ _TABLE = (
     r"|行数|列数|几列|多少列|字段|列名|哪些列|什么列|多少条|记录数"
 )
 
+_HAS_COLUMN = (
+    r"^(?:is|are) there\b.*\b(?:columns?|fields?)\b|^(?:does|do|has)\b.*\b(?:columns?|fields?)\b"
+    r"|(?:有没有|是否有|是不是有).*(?:列|字段)"
+)
+
 
 def table_shape(text: str, question: Question) -> Intent | None:
     """Read a question for the size or the columns of a table."""
     file = question.file(text)
     is_table = file is not None and file.lower().endswith((".csv", ".tsv"))
+    if is_table and says(_HAS_COLUMN, text):
+        return TableShape(file)
     if file is not None and not is_table and not says(r"\bcolumns?\b|列|字段", text):
         return None
     size = r"(?:多少|几)\s*行|\bhow (?:big|large|long)\b|多大"
@@ -112,6 +120,7 @@ def count_text(text: str, question: Question) -> Intent | None:
 _EVERY = (
     rf"\b(?:all|every|each|both)\b(?: of)?(?: the| these| those| my)*\s+(?P<en>{KIND_WORD})"
     rf"|(?:所有|全部|每[个個]?|各个?|这些)\s*的?\s*(?P<zh>{KIND_WORD})"
+    rf"|\b(?:the|these|those|my)\s+(?P<the>{KIND_WORD})\s+files\b"
     rf"|(?P<mid>{KIND_WORD})\s*(?:files?\b|文件)?\s*(?:一共|总共|合计|加起来|together|in total)"
 )
 _SAYS_COLUMNS = r"\b(?:columns?|headers?|fields?)\b|列(?![出举])|字段|表头"
@@ -136,7 +145,7 @@ def many_tables(text: str, question: Question) -> Intent | None:
     every = says(_EVERY, text)
     if every is None or files:
         return None
-    kind = kind_of(every["en"] or every["zh"] or every["mid"])
+    kind = kind_of(next(group for group in every.groups() if group))
     return ManyTables(kind, _folder(text, question), wants=wants) if kind else None
 
 
@@ -166,8 +175,9 @@ def functions(text: str, question: Question) -> Intent | None:
     name = one["name"] if one else ""
     if name and (file or says(_DEFINED, text)) and name.lower() not in _NO_CODE_NAME:
         return Functions(file, name)
-    asks = says(r"\b(?:which|what|list|show|are there|any)\b|哪些|什么|列出|显示", text)
-    return Functions(file) if asks and file and says(_DEFINED, text) else None
+    asks = says(r"\b(?:which|what|list|show|find|are there|any)\b|哪些|什么|列出|显示", text)
+    names_word = says(QUOTE, text) is not None
+    return Functions(file) if asks and file and says(_DEFINED, text) and not names_word else None
 
 
 _NO_CODE_NAME = frozenset({"it", "this", "that", "the", "file", "script", "module", "code"})

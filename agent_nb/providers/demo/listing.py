@@ -180,16 +180,29 @@ def _count_answer(desk: Desk, intent: Search, found: Matches) -> str:
     else:
         files = counted(desk, len(found.paths), "file", "个文件")
         place = desk.say(f" in {files}", f"{files}中")
-    why = ""
+    often, why = _times(desk, intent.phrase, found) if not intent.is_regex else "", ""
     if found.is_cut:
         why = desk.say(
             " There are more than the tool can list at once, and I do not know how many.",
             "匹配的行太多，工具一次列不完，总数不知道。",
         )
+    elif found.notice:
+        why = remark(desk, found.notice)
     return desk.say(
-        f"{phrase} is on {least}{lines}{place} (upper and lower case alike).{why}",
-        f"{place}有{least or ' '}{lines}包含 {phrase}（不分大小写）。{why}",
+        f"{phrase} is on {least}{lines}{place}{often} (upper and lower case alike).{why}",
+        f"{place}有{least or ' '}{lines}包含 {phrase}{often}（不分大小写）。{why}",
     )
+
+
+def _times(desk: Desk, phrase: str, found: Matches) -> str:
+    """Say how often the phrase occurs, if that is more often than there are lines."""
+    times = sum(match.text.lower().count(phrase.lower()) for match in found.lines)
+    if times <= len(found.lines):
+        return ""
+    number = counted(desk, times, "time", "次")
+    if found.is_cut or "Lines are cut" in found.notice:
+        return desk.say(f", at least {number} in all", f"，一共至少 {number}")
+    return desk.say(f", {number} in all", f"，一共 {number}")
 
 
 def shown_phrase(desk: Desk, phrase: str, *, is_regex: bool) -> str:
@@ -219,11 +232,8 @@ def _matches_answer(desk: Desk, phrase: str, found: Matches, *, is_regex: bool) 
     lines = counted(desk, len(found.lines), "line", "行")
     files = counted(desk, len(found.paths), "file", "个文件")
     least = desk.say("at least ", "至少 ") if found.is_cut else ""
-    times = sum(m.text.lower().count(phrase.lower()) for m in found.lines)
-    name, often = shown_phrase(desk, phrase, is_regex=is_regex), ""
-    if not is_regex and times > len(found.lines):
-        number = counted(desk, times, "time", "次")
-        often = desk.say(f", {least}{number} in all", f"，一共{least or ' '}{number}")
+    name = shown_phrase(desk, phrase, is_regex=is_regex)
+    often = "" if is_regex else _times(desk, phrase, found)
     heading = desk.say(
         f"{name} is on {least}{lines} in {files}{often}:",
         f"{name} 出现在 {files}的{least or ' '}{lines}{often}：",

@@ -34,7 +34,8 @@ _LEADING_HAN = re.compile(
     rf"|在|把|从|请|文件)(?=[{HAN}A-Za-z0-9])"
 )
 _POLITE = re.compile(
-    r"^(?:(?:please|pls|hey|hi|hello|ok(?:ay)?|so|now|and|then|also|first|just|kindly"
+    r"^(?:(?:please|pls|hey|hi|hello|ok(?:ay)?|so|now|and|then|also|just"
+    r"|first(?!\s+(?:\w+\s+)?(?:rows?|lines?|records?|entries|words?|sentences?|page)\b)|kindly"
     r"|(?:could|can|would|will) you|i(?:'d| would) like(?: you)? to|i want(?: you)? to"
     r"|stop|wait|no|actually|never mind|forget (?:it|that)"
     r"|help me(?: to)?|let'?s|let us|go and|try to)\b[\s,:]*"

@@ -132,7 +132,7 @@ _FIRST_ROWS = (
 )
 _PREVIEW = (
     rf"^(?:(?:show|print|display|give|see|get)\s+(?:me\s+)?)?(?:the\s+|an?\s+)*(?:head|preview|beginning|start)"
-    rf"\b.*{FILE}|^preview\b.*{FILE}|预览"
+    rf"\b.*{FILE}|^preview\b.*{FILE}|预览|的?(?:开头|前几行|头几行)$"
 )
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent_nb.providers.demo.intent import FindFile, Intent, Search
+from agent_nb.providers.demo.intent import Calculate, FindFile, Intent, Search
 from agent_nb.providers.demo.request import FILE, GLOB, QUOTE, Question, plain, says
 from agent_nb.providers.demo.wording import KIND_WORD, kind_of
 
@@ -85,6 +85,7 @@ _REGEX = re.compile(r"^(?:regexp?|pattern|正则(?:表达式)?)?\s*/(?P<r>.+)/$"
 
 
 _NOT_A_WORD = "empty|blank|different|unique|distinct|duplicated?|total|more|other|new|long|short"
+_COUNT_ZH = r"(?:[统統][计計]|数)(?:一下|一数)?"
 _LINES_HOLD = (
     r"(?:that |which |do |does |are |is )*(?:contain(?:s|ing)?|with|mention(?:s|ing)?"
     r"|includ(?:es?|ing)"
@@ -107,25 +108,42 @@ _COUNT_PHRASES = tuple(
         rf"{_HOLDS_ZH}\s*(?P<p>.+)",
         rf"^(?:[统統][计計]|数一?数)\s*(?:{_ZH_PLACE})?\s*(?:所有)?{_HOLDS_ZH}\s*(?P<p>.+?)\s*的?行数?$",
         rf"^(?:{_ZH_PLACE})?\s*{_HOLDS_ZH}\s*(?P<p>.+?)\s*的?行?\s*(?:一共|总共)?有?(?:多少|几)\s*[行条]?$",
-        rf"^(?:{_ZH_PLACE})?\s*(?:一共|总共)?有?(?:多少|几)\s*(?:个|处|条|行)\s*(?P<p>{QUOTE}|(?-i:[A-Z]{{3,}}))$",
+        rf"^(?:{_COUNT_ZH}\s*)?(?:{_ZH_PLACE})?\s*(?:一共|总共)?有?(?:多少|几)\s*(?:个|处|条|行)\s*(?P<p>{QUOTE}|(?-i:[A-Z]{{3,}}))$",
     )
 )
 
 
-_A_VALUE = r"[<>=]|^(?:no|an?|empty|missing|more|less|above|below|over|under|equal)\b"
+_ARTICLE = re.compile(r"^an?\s+(?!in\b|of\b)(?=\w)", re.IGNORECASE)
+_A_VALUE = r"[<>=]|^(?:no|empty|missing|more|less|above|below|over|under|equal)\b"
 
 
 def count_matching(text: str, question: Question) -> Intent | None:
     """Read a question for the number of lines that contain something."""
     for pattern in _COUNT_PHRASES:
-        if (found := pattern.search(text)) and not (
-            says(_A_VALUE, found["p"]) or kind_of(found["p"])
-        ):
+        if found := pattern.search(text):
             groups = found.groupdict()
-            words = plain(groups["p"] + (groups.get("rest") or ""))
+            phrase = _ARTICLE.sub("", groups["p"])
+            if says(_A_VALUE, phrase) or kind_of(phrase):
+                continue
+            words = plain(phrase + (groups.get("rest") or ""))
             wanted = _wanted(words, groups.get("scope") or "", question)
-            return replace(wanted, only_count=True) if isinstance(wanted, Search) else None
+            if not isinstance(wanted, Search):
+                return None
+            if (
+                says(r"\b(?:have|having|with)\b", text)
+                and " " in wanted.phrase
+                and not says(QUOTE, text)
+            ):  # `rows with store B`: a column and its value
+                return Calculate(question.shown(text), wanted.file)
+            return replace(wanted, only_count=True)
     return None
+
+
+_HOW_OFTEN = (
+    r"\bhow (?:many times|often)\b|\b(?:how many|count|number of)\b.*"
+    r"\b(?:occurrences?|mentions?|matches)"
+    r"|出现(?:了|过)?\s*(?:多少|几)\s*[次处]"
+)
 
 
 def search(text: str, question: Question) -> Intent | None:
@@ -135,8 +153,14 @@ def search(text: str, question: Question) -> Intent | None:
         if found:
             groups = found.groupdict()
             words = plain(groups["p"] + (groups.get("rest") or ""))
-            return _wanted(words, groups.get("scope") or "", question)
+            wanted = _wanted(words, groups.get("scope") or "", question)
+            if isinstance(wanted, Search) and says(_HOW_OFTEN, text):
+                return replace(wanted, only_count=True)
+            return wanted
     return None
+
+
+_NOTES = r"(?:notes?|items?|lines?|messages?|entries|statements?)"
 
 
 def _wanted(words: str, place: str, question: Question) -> Intent | None:
@@ -154,7 +178,7 @@ def _wanted(words: str, place: str, question: Question) -> Intent | None:
     if not quotes and re.fullmatch(rf"{FILE}|{GLOB}", words) and not place:
         return FindFile(question.shown(words))
     phrase = quotes[0] if quotes else question.shown(words).strip()
-    phrase = re.sub(r"^([A-Z]{2,})s$", r"\1", phrase)  # TODOs
+    phrase = re.sub(rf"^([A-Z]{{2,}})(?:s|\s+{_NOTES})$", r"\1", phrase)  # TODOs, FIXME notes
     if not phrase:
         return None
     regex = _REGEX.match(phrase)
@@ -176,7 +200,10 @@ def _several(words: str, quotes: Sequence[str]) -> Sequence[str]:
     if len(quotes) == len(parts) and all(re.fullmatch(QUOTE, part) for part in parts):
         return quotes
     are_capitals = all(re.fullmatch(r"[A-Z]{3,}s?", part) for part in parts)
-    return [part.removesuffix("s") for part in parts] if are_capitals else ()
+    if are_capitals:
+        return [part.removesuffix("s") for part in parts]
+    are_choices = says(r"\bor\b|或", words) and all(re.fullmatch(r"\w+", part) for part in parts)
+    return parts if are_choices else ()
 
 
 def _placed(wanted: Search, place: str, question: Question, *, guessed: str | None) -> Search:
