@@ -45,18 +45,21 @@ async def run_rpc(
             stopped.set_result(code)
 
     writer = RecordWriter(records, lambda: stop(_NOBODY_READS))
-    server = RpcServer(session, options, writer.put, handlers=HANDLERS)
+    server = RpcServer(
+        session, options, writer.put, handlers=HANDLERS, is_behind=lambda: writer.is_behind
+    )
     with _signals_call(stop):
         serving = asyncio.create_task(_serve(server, commands))
         either: set[asyncio.Future[Any]] = {serving, stopped}
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        code = stopped.result() if stopped.done() else 0  # a signal from now on changes nothing
         serving.cancel()
         await asyncio.wait({serving})
         await server.close()
         await writer.close()
         if not serving.cancelled():
             serving.result()
-    return stopped.result() if stopped.done() else 0
+    return code
 
 
 async def _serve(server: RpcServer, commands: int) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 
 _READ_BYTES = 1 << 16
 _LAST_RECORDS_S = 5.0
+_BEHIND_BYTES = 8 << 20
 
 logger = logging.getLogger(__name__)
 
@@ -86,12 +87,20 @@ class RecordWriter:
         self._on_broken = on_broken
         self._loop = asyncio.get_running_loop()
         self._records: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._put_bytes = 0  # changed by the event loop alone
+        self._written_bytes = 0  # changed by the thread alone
         self._thread = threading.Thread(target=self._write_all, name="rpc-output", daemon=True)
         self._thread.start()
 
     def put(self, record: bytes) -> None:
         """Write a record soon."""
+        self._put_bytes += len(record)
         self._records.put(record)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether more than 8 MB wait: time to leave out what the client can do without."""
+        return self._put_bytes - self._written_bytes > _BEHIND_BYTES
 
     async def close(self) -> None:
         """Write what waits; a client that reads nothing is given up after five seconds."""
@@ -114,4 +123,6 @@ class RecordWriter:
     def _write(self, data: bytes) -> None:
         view = memoryview(data)
         while view:
-            view = view[os.write(self._descriptor, view) :]
+            count = os.write(self._descriptor, view)
+            self._written_bytes += count
+            view = view[count:]

@@ -16,7 +16,7 @@ from agent_nb.cli import rpc_commands as shapes
 from agent_nb.cli.json_events import JsonEvents
 from agent_nb.core import json_text
 from agent_nb.core.errors import AgentError, ConfigError
-from agent_nb.core.events import SessionEvent
+from agent_nb.core.events import BashExecutionUpdate, SessionEvent, ToolExecutionUpdate
 from agent_nb.session.context import branch_state
 from agent_nb.session.create import SessionOptions, create_session
 from agent_nb.session.session import AgentSession
@@ -46,6 +46,8 @@ class RpcServer:
         options: What later ones are made with.
         put: Takes each record, a line of JSON.
         handlers: What to do for each `type` of command.
+        is_behind: Whether the client reads too slowly; then the running output of commands, which
+            has no end, is left out. The result has the last of it.
     """
 
     def __init__(
@@ -55,9 +57,11 @@ class RpcServer:
         put: Callable[[bytes], None],
         *,
         handlers: Mapping[str, Handler],
+        is_behind: Callable[[], bool] = lambda: False,
     ) -> None:
         self._options = options
         self._handlers = handlers
+        self._is_behind = is_behind
         self._put = put
         self._background: set[asyncio.Task[None]] = set()
         self._bind(session)
@@ -151,6 +155,8 @@ class RpcServer:
         events = JsonEvents()
 
         def write(event: SessionEvent) -> None:
+            if isinstance(event, BashExecutionUpdate | ToolExecutionUpdate) and self._is_behind():
+                return
             line = events.line(event)
             if line is not None:
                 self._put(line)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import (
+    BashExecutionUpdate,
     MessageUpdate,
     SessionEvent,
     TextDelta,
@@ -51,7 +52,7 @@ class EventLog(Sequence[TimedEvent]):
         if isinstance(event, MessageUpdate):
             if isinstance(event.assistant_message_event, TextDelta | ThinkingDelta | ToolCallDelta):
                 return
-        elif isinstance(event, ToolExecutionUpdate):
+        elif isinstance(event, ToolExecutionUpdate | BashExecutionUpdate):
             return
         self._events.append(TimedEvent(time.monotonic() - self._started, event))
 

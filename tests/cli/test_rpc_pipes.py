@@ -54,13 +54,17 @@ async def test_a_client_that_does_not_read_holds_up_nothing(pipe: tuple[int, int
     source, sink = pipe
     writer = RecordWriter(sink, lambda: None)
     big = b"x" * 1_000_000 + b"\n"
-    writer.put(big)
+    assert not writer.is_behind
+    for _ in range(9):
+        writer.put(big)
+    assert writer.is_behind
     closing = asyncio.create_task(writer.close())
     read = b""
-    while len(read) < len(big):
+    while len(read) < 9 * len(big):
         read += await asyncio.to_thread(os.read, source, 1 << 16)
     await closing
-    assert read == big
+    assert read == 9 * big
+    assert not writer.is_behind
 
 
 async def test_a_client_that_has_left_is_noticed(pipe: tuple[int, int]) -> None:

@@ -93,7 +93,7 @@ async def connect(tmp_path: Path, environment: dict[str, str]) -> AsyncIterator[
     work.mkdir()
     clients = []
 
-    async def make(*answers: ScriptedAnswer, **changes: Any) -> Client:
+    async def make(*answers: ScriptedAnswer, **serving: Any) -> Client:
         client = Client()
         client.provider = ScriptedProvider(*answers)
         options = SessionOptions(
@@ -103,8 +103,8 @@ async def connect(tmp_path: Path, environment: dict[str, str]) -> AsyncIterator[
             models=[SCRIPTED_MODEL, THINKER],
             environment={k: v for k, v in environment.items() if k != "ANTHROPIC_API_KEY"},
         )
-        session = await create_session(options, **changes)
-        client.server = RpcServer(session, options, client.put, handlers=HANDLERS)
+        session = await create_session(options)
+        client.server = RpcServer(session, options, client.put, handlers=HANDLERS, **serving)
         clients.append(client)
         return client
 
@@ -222,6 +222,12 @@ async def test_a_users_command_streams_and_reaches_the_next_request(connect: Con
     assert "hidden" not in sent
     roles = [m["role"] for m in (await client.data("get_messages"))["messages"]]
     assert roles == ["bashExecution", "bashExecution", "system", "user", "assistant"]
+
+
+async def test_a_client_that_is_behind_gets_only_the_result(connect: Connect) -> None:
+    client = await connect(is_behind=lambda: True)
+    assert (await client.data("bash", command="echo hi"))["output"] == "hi\n"
+    assert client.types() == ["response bash"]
 
 
 async def test_a_users_command_can_be_cancelled_at_once(connect: Connect) -> None:
