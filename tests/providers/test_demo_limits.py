@@ -265,6 +265,23 @@ async def test_lines_of_notebooks_are_left_out_of_a_search(shop: Conversation) -
         "notebooks`."
     )
     assert "work.ipynb:1:" in await shop.ask('Find "Maria" in the notebooks')
+    answer = await shop.ask("find cells")
+    assert answer.startswith("I looked for `cells` (upper and lower case alike) and found nothing")
+    assert "outside notebooks" in answer
+
+
+async def test_it_is_the_file_read_last(shop: Conversation) -> None:
+    await shop.ask("Read clean.py")
+    assert "clean.py:3:" in await shop.ask("find Maria in it")
+    answer = await shop.ask("里面有几行包含 return？")
+    assert answer.startswith("`clean.py` 中有 3 行包含 `return`")
+
+
+async def test_they_are_all_tables_and_not_the_one_read_last(shop: Conversation) -> None:
+    await shop.ask("Read customers.csv")
+    answer = await shop.ask("How many rows do they have?")
+    assert "- `sales.csv`: 100 rows;" in answer
+    assert "checkpoint" not in answer
 
 
 async def test_the_rows_of_a_long_table_are_counted_without_reading_it(
@@ -301,6 +318,10 @@ async def test_a_file_that_is_not_utf8_is_said_so(shop: Conversation) -> None:
     answer = await shop.ask("What are the columns of gbk.csv?")
     assert answer.startswith("`gbk.csv` has 1 row and 2 columns.")
     assert "The file is not UTF-8, and I read nothing else" in answer
+    answer = await shop.ask("How many words are in gbk.csv?")
+    assert answer == (
+        "`gbk.csv` is not UTF-8, so I can count its lines, but not its words or characters."
+    )
     answer = await shop.ask("wide.csv 里有哪些列？")
     assert answer.startswith("`wide.csv` 不是 UTF-8")
 

@@ -123,6 +123,7 @@ def test_markdown_cells_are_the_text_of_a_notebook() -> None:
     assert [sentence.text for sentence in found] == ["It reads “tides”.", "Yes."]
     assert "It reads" in text.split("\n")[found[0].line - 1]
     assert texts("It reads.\n\n```python\n# no.\n```\n", "a.ipynb") == ["It reads."]
+    assert texts(text[:-4], "a.ipynb") == []
 
 
 def test_comments_are_the_text_of_other_languages() -> None:

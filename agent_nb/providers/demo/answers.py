@@ -215,6 +215,14 @@ def not_utf8(desk: Desk, path: str, guess: str = "") -> str:
     )
 
 
+def uncountable(desk: Desk, path: str) -> str:
+    """Say that words and characters cannot be told in a file that is not UTF-8."""
+    return desk.say(
+        f"{code(path)} is not UTF-8, so I can count its lines, but not its words or characters.",
+        f"{code(path)} 不是 UTF-8 编码，我能数行数，但数不了词和字符。",
+    )
+
+
 def in_a_row(desk: Desk, names: Sequence[str]) -> str:
     """Write names on one line, however many."""
     shown = [code(name) for name in names[:MOST_LISTED]]

@@ -243,7 +243,9 @@ def _answer(desk: Desk, document: Document, terms: Sequence[Term], quotes: Seque
         lines = f"{document.first:,}–{document.last:,}"
         columns = ""
         if _is_table(document.path) and document.first == 1:
-            columns = desk.say(" Its first line: ", "它的第一行：") + code(document.lines[0])
+            columns = desk.say(" Its first line: ", "它的第一行：") + code(
+                document.lines[0].strip()
+            )
         looked = desk.say(", ", "、").join(code(term.word) for term in terms)
         nothing = desk.say(
             f"I looked for {looked} in {name} (lines {lines}) and found nothing that answers this. "

@@ -107,6 +107,7 @@ class Search:
         is_regex: Whether `phrase` is a regular expression.
         guessed: The phrase to try where `folder` is none after all: `in hat` of `cat in hat`.
         only_count: Whether the number of lines is all that was asked for.
+        in_known: Whether to look in the file read last: `find x in it`.
     """
 
     phrase: str
@@ -116,6 +117,7 @@ class Search:
     is_regex: bool = False
     guessed: str | None = None
     only_count: bool = False
+    in_known: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from agent_nb.providers.demo.wording import Kind
 
 MOST_TABLES = 30
 """Tables looked at for one question."""
-_CHECKPOINTS = ".ipynb_checkpoints/"
 _KEY_ENDINGS = ("id", "key", "code", "sku", "isbn", "uuid", "email", "number", "编号", "代码", "号")
 Columns = Mapping[str, tuple[str, ...]]
 
@@ -40,11 +39,10 @@ def join(intent: Join, desk: Desk) -> Script:
 
 
 def _tables(desk: Desk, kind: Kind, folder: str | None) -> Talk[tuple[str, ...]]:
-    """Find tables: those at the top first, each level by name; copies of notebooks are none."""
+    """Find tables: those at the top first, each level by name."""
     found = (yield from files_of_kind(desk, kind, folder)).files
     there = "" if folder is None else f"{folder.rstrip('/')}/"
-    names = [path for path in found if _CHECKPOINTS not in path]
-    ordered = sorted(names, key=lambda path: (path.count("/"), path))
+    ordered = sorted(found, key=lambda path: (path.count("/"), path))
     return tuple(path if path.startswith(there) else there + path for path in ordered)
 
 

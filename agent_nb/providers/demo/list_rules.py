@@ -128,6 +128,10 @@ _SAYS_ROWS = r"\b(?:rows?|lines?|records?|size|shape)\b|行|多少条|记录"
 _SAYS_SUMMARY = r"\b(?:summar|introduc|describe|explain|overview)|总结|概括|介绍|概述|说明"
 _TOGETHER = r"\b(?:together|in total|combined|altogether|in all|overall)\b|一共|总共|合计|加起来"
 
+_THEY = (
+    r"\b(?:do|have) (?:they|these|those)(?: all| each)? (?:have|got|contain)\b"
+    r"|^它们(?:都|各|分别)?有"
+)
 _COMPARES = r"\b(?:longer|shorter|larger|bigger|smaller|more (?:rows|lines))\b|哪个.*[多少大小长短]"
 
 
@@ -142,6 +146,8 @@ def many_tables(text: str, question: Question) -> Intent | None:
     csv = kind_of("csv")
     if csv and len(files) > 1 and _tables(files) and says(f"{_TOGETHER}|{_COMPARES}", text):
         return ManyTables(csv, files=files, wants=wants)
+    if not files and says(_THEY, text):
+        return ManyTables(csv, wants=wants) if csv and not says(r"\blines?\b", text) else None
     every = says(_EVERY, text)
     if every is None or files:
         return None

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from agent_nb.inspect.turns import CallRecord
 from agent_nb.providers.demo.answers import code, counted, fenced, listed, refused
-from agent_nb.providers.demo.files import list_folder
+from agent_nb.providers.demo.files import known_or_named, list_folder
 from agent_nb.providers.demo.intent import FindFile, ListFiles, Search
 from agent_nb.providers.demo.results import Matches, Names, found_lines, is_missing, listed_names
 from agent_nb.providers.demo.script import Call, CannotAnswerError, Desk, Script, Talk, use
@@ -100,7 +100,13 @@ def files_of_kind(desk: Desk, kind: Kind, folder: str | None = None) -> Talk[Nam
     (record,) = yield from use(desk, text, Call("find", {"pattern": kind.pattern, **place}))
     if record.is_error:
         raise CannotAnswerError(refused(desk, record))
-    return listed_names(record)
+    return _without_checkpoints(listed_names(record))
+
+
+def _without_checkpoints(names: Names) -> Names:
+    """Leave out the copies that notebook servers keep of files."""
+    kept = (name for name in names.names if ".ipynb_checkpoints/" not in name)
+    return Names(tuple(kept), names.notice)
 
 
 def find_file(intent: FindFile, desk: Desk) -> Script:
@@ -124,6 +130,8 @@ def find_file(intent: FindFile, desk: Desk) -> Script:
 
 def search(intent: Search, desk: Desk) -> Script:
     """Search files and answer with counts and lines."""
+    if intent.in_known:
+        intent = replace(intent, file=known_or_named(desk, intent.file))
     record = yield from _grep(desk, intent.phrase, intent)
     phrase, folder = intent.phrase, intent.folder
     if is_missing(record) and intent.guessed:
@@ -138,7 +146,8 @@ def search(intent: Search, desk: Desk) -> Script:
         record = yield from _grep(desk, phrase, others)
         kept = found_lines(record).without_notebooks() if not record.is_error else kept
     left_out = len(found.lines) - len(found.without_notebooks().lines) if kept != found else 0
-    answer = _search_answer(desk, replace(intent, phrase=phrase, folder=folder), kept)
+    intent = replace(intent, phrase=phrase, folder=folder)
+    answer = _search_answer(desk, intent, kept, but_notebooks=left_out > 0)
     return answer + _left_out(desk, phrase, left_out, is_least=found.is_cut)
 
 
@@ -156,15 +165,16 @@ def _left_out(desk: Desk, phrase: str, number: int, *, is_least: bool) -> str:
     )
 
 
-def _search_answer(desk: Desk, intent: Search, found: Matches) -> str:
+def _search_answer(desk: Desk, intent: Search, found: Matches, *, but_notebooks: bool) -> str:
     phrase, folder = intent.phrase, intent.folder
     name = shown_phrase(desk, phrase, is_regex=intent.is_regex)
     place = intent.file or folder or intent.glob
     where = "" if place is None else desk.say(f" in {code(place)}", f"在 {code(place)} 中")
     if not found.lines:
+        outside = desk.say(" outside notebooks", "笔记本以外") if but_notebooks else ""
         return desk.say(
-            f"I looked for {name}{where} (upper and lower case alike) and found nothing.",
-            f"{where}没有找到 {name}（不分大小写）。",
+            f"I looked for {name}{where} (upper and lower case alike) and found nothing{outside}.",
+            f"{where}{outside}没有找到 {name}（不分大小写）。",
         ) + remark(desk, found.notice)
     if intent.only_count:
         return _count_answer(desk, intent, found)

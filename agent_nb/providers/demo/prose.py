@@ -97,7 +97,8 @@ def _notebook(text: str) -> Iterator[Passage]:
     """Take the Markdown cells, from a notebook's JSON or from its cells written as Markdown."""
     cells = _markdown_cells(text)
     if cells is None:
-        yield from _markdown(text)
+        if not text.lstrip().startswith("{"):  # JSON that was cut is no text
+            yield from _markdown(text)
         return
     lines, at = text.split("\n"), 0
     for source in cells:

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from agent_nb.providers.demo.answers import code, counted, joined, listed, quoted_lines
+from agent_nb.providers.demo.answers import code, counted, joined, listed, quoted_lines, uncountable
 from agent_nb.providers.demo.choosing import choose
-from agent_nb.providers.demo.documents import Document
+from agent_nb.providers.demo.documents import Document, is_garbled
 from agent_nb.providers.demo.files import (
     known_or_named,
     open_file,
@@ -16,7 +16,7 @@ from agent_nb.providers.demo.files import (
 from agent_nb.providers.demo.functions import DEFINITION
 from agent_nb.providers.demo.intent import CountText, Introduce, Read, ShowLines
 from agent_nb.providers.demo.prose import passages_of
-from agent_nb.providers.demo.script import Desk, Script
+from agent_nb.providers.demo.script import CannotAnswerError, Desk, Script
 from agent_nb.providers.demo.sentences import sentences_of
 from agent_nb.providers.demo.wording import HAN, is_chinese
 
@@ -157,6 +157,8 @@ def count_text(intent: CountText, desk: Desk) -> Script:
         number = counted(desk, end.last, "line", "行")
     else:
         end = document = yield from read_on(desk, document)
+        if is_garbled(document.text):
+            raise CannotAnswerError(uncountable(desk, document.path))
         number = (
             counted(desk, words_in(document.lines), "word", "个词（汉字按字计）")
             if intent.unit == "words"

@@ -79,6 +79,8 @@ _EN_PLACE = re.compile(
     r"|[\w.-]+(?:/[\w./-]*)?(?:\s+(?:folder|directory|dir))?))\s*$",
     _FLAGS,
 )
+_IT = re.compile(r"\b(?:it|(?:this|that|the) file)\s*$", re.IGNORECASE)
+_ZH_IT = re.compile(rf"^(?:在)?(?:这个?文件|它|其)(?:{_INSIDE})|^里面")
 _ZH_BEFORE = re.compile(rf"{_ZH_PLACE}\s*", _FLAGS)
 _ZH_BEHIND = re.compile(rf"\s*在\s*(?P<scope>{FILE}|{GLOB}|[\w./-]+)\s*{_INSIDE}?\s*$", _FLAGS)
 _REGEX = re.compile(r"^(?:regexp?|pattern|正则(?:表达式)?)?\s*/(?P<r>.+)/$", re.IGNORECASE)
@@ -119,6 +121,8 @@ _A_VALUE = r"[<>=]|^(?:no|empty|missing|more|less|above|below|over|under|equal)\
 
 def count_matching(text: str, question: Question) -> Intent | None:
     """Read a question for the number of lines that contain something."""
+    if it := _ZH_IT.match(text):
+        return _in_known(count_matching(text[it.end() :].strip(), question))
     for pattern in _COUNT_PHRASES:
         if found := pattern.search(text):
             groups = found.groupdict()
@@ -148,6 +152,8 @@ _HOW_OFTEN = (
 
 def search(text: str, question: Question) -> Intent | None:
     """Read a request to find a phrase in files, or a file by its name."""
+    if it := _ZH_IT.match(text):
+        return _in_known(search(text[it.end() :].strip(), question))
     for pattern in _PHRASES:
         found = pattern.search(text)
         if found:
@@ -160,16 +166,22 @@ def search(text: str, question: Question) -> Intent | None:
     return None
 
 
+def _in_known(wanted: Intent | None) -> Intent | None:
+    return replace(wanted, in_known=True) if isinstance(wanted, Search) else wanted
+
+
 _NOTES = r"(?:notes?|items?|lines?|messages?|entries|statements?)"
 
 
 def _wanted(words: str, place: str, question: Question) -> Intent | None:
     whole = words = _TRAILERS.sub("", words)
+    in_known = False
     for pattern in (_EN_PLACE, _ZH_BEHIND, _ZH_BEFORE):
         found = pattern.match(words) if pattern is _ZH_BEFORE else pattern.search(words)
         if found and found[0] != words:
             words = words[: found.start()] + words[found.end() :]
             place = found["scope"] or place
+            in_known = _IT.search(found[0]) is not None
             break
     words = _TRAILERS.sub("", _FILLERS.sub("", words)).strip()
     if named := re.match(r"files?\s+(?:named|called)\s+(.+)", words, re.IGNORECASE):
@@ -182,9 +194,9 @@ def _wanted(words: str, place: str, question: Question) -> Intent | None:
     if not phrase:
         return None
     regex = _REGEX.match(phrase)
-    wanted = Search(regex["r"] if regex else phrase, is_regex=regex is not None)
+    wanted = Search(regex["r"] if regex else phrase, is_regex=regex is not None, in_known=in_known)
     if several := _several(words, quotes):
-        wanted = Search("|".join(map(re.escape, several)), is_regex=True)
+        wanted = replace(wanted, phrase="|".join(map(re.escape, several)), is_regex=True)
     guessed = None if quotes else question.shown(_FILLERS.sub("", whole)).strip()
     return _placed(wanted, place.strip(), question, guessed=guessed)
 

@@ -163,11 +163,17 @@ def _reported(desk: Desk, path: str, report: str) -> str:
     )
 
 
+def _spoken_of(desk: Desk) -> str:
+    """Return the table the last answer was about; nothing if it named none or several."""
+    answer = desk.said[-1] if desk.said else ""
+    named = {known.path for known in desk.documents if code(known.path) in answer}
+    return named.pop() if len(named) == 1 else ""
+
+
 def calculate(intent: Calculate, desk: Desk) -> Script:
     """Refuse to work with values; show which columns the file has, if it is a table."""
     answer = no_calculator(desk, intent.what)
-    latest = desk.known(None)
-    path = intent.file or (latest.path if latest else "")
+    path = intent.file or _spoken_of(desk)
     if not path.lower().endswith((".csv", ".tsv")) or "read" not in desk.tools:
         return answer
     document = yield from open_file(desk, path, limit=HEAD_LINES)
