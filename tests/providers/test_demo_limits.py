@@ -87,6 +87,19 @@ async def test_a_comment_is_searched_for_by_its_word(shop: Conversation, questio
     assert (await shop.ask(question)).startswith("`TODO` is on 1 line in 1 file:")
 
 
+async def test_a_word_of_calculating_can_be_searched_for(shop: Conversation) -> None:
+    assert (await shop.ask("find LIMIT in clean.py")).startswith("`LIMIT` is on 1 line")
+    for question in ("find total in clean.py", "Find the word average", "search for sum"):
+        await shop.ask(question)
+        assert shop.calls == ["grep"]
+
+
+async def test_reading_is_part_of_what_is_refused(shop: Conversation) -> None:
+    answer = await shop.ask("Read sales.csv. Which store has the highest sales?")
+    assert answer.startswith("I cannot answer this: ")
+    assert "```" not in answer
+
+
 async def test_several_words_are_searched_for_at_once(shop: Conversation) -> None:
     answer = await shop.ask("Search for TODO and FIXME")
     assert answer.startswith("`TODO` or `FIXME` is on 2 lines in 1 file:")
@@ -133,7 +146,10 @@ async def test_what_takes_calculating_is_refused_and_the_columns_shown(
         "What is the average?",
         "統計每個門店的銷售額",
         "How many empty lines are in README.md?",
-        "How many lines do they have?",
+        "How many lines are in all files?",
+        "How many words are in all Markdown files?",
+        "Which files are different?",
+        "总共有多少个客户？",
     ],
 )
 async def test_no_file_answers_what_it_cannot(shop: Conversation, question: str) -> None:

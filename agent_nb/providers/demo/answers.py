@@ -122,7 +122,9 @@ _WHAT_I_CAN = (
 - list and count files: `Which CSV files are here, and how do they join?`
 - search: `Find "TODO" in the Python files`
 - show lines: `Show lines 10 to 20 of setup.py`
-- count: `How many rows and columns does data.csv have?`, `Count the words in notes.md`
+- count: `How many rows and columns does data.csv have?`, `How many lines contain "error"?`
+
+I do not calculate, filter or compare values.
 
 For anything else use a real model: set a key such as `ANTHROPIC_API_KEY` or `OPENAI_API_KEY` \
 in the environment, or name a model with `--model`.""",
@@ -133,7 +135,9 @@ in the environment, or name a model with `--model`.""",
 - 列出和统计文件：`这里有哪些 CSV 文件，它们怎么关联？`
 - 搜索：`在 Python 文件中查找 "TODO"`
 - 显示某些行：`显示 setup.py 第 10 到 20 行`
-- 计数：`data.csv 有多少行多少列？`、`notes.md 有多少字？`
+- 计数：`data.csv 有多少行多少列？`、`有多少行包含 "error"？`
+
+我不会计算、筛选或比较数值。
 
 其他问题请用真正的模型：在环境变量中设置密钥（如 `ANTHROPIC_API_KEY` 或 \
 `OPENAI_API_KEY`），或用 `--model` 指定模型。""",

@@ -264,9 +264,10 @@ def _answer(desk: Desk, document: Document, terms: Sequence[Term], quotes: Seque
     left = len(quotes) - len(parts)
     if left and document.path.lower().endswith(_LINE_BY_LINE):
         more = counted(desk, left, "more line", "行")
+        match = "matches" if left == 1 else "match"
         parts.append(
             desk.say(
-                f"I quote lines and do not work with values: {more} of this file match as well.",
+                f"I quote lines and do not work with values: {more} of this file {match} as well.",
                 f"我只引用原文，不做计算：这个文件还有 {more}同样匹配。",
             )
             + unread(desk, document)

@@ -33,6 +33,7 @@ def sizes(text: str, question: Question) -> Intent | None:
 
 
 _OPERATIONS = (
+    r"\bfiles?\b.*\b(?:different|differ|identical|the same(?! (?:folder|directory)))\b|"
     r"\b(?:sum(?: up)?|averages?|avg|mean|median|standard deviation|variance|percent(?:age)?s?"
     r"|proportion|correlat\w+|histogram|distribution|group(?:ed)? by|aggregate|pivot|calculate"
     r"|compute|subtotals?|totals?(?! (?:number|count|lines?|rows?|words?)\b)|outliers?|sort(?:ed)?"
@@ -49,7 +50,8 @@ _OPERATIONS = (
     r"|[统統][计計](?:每|各|不同|.{1,12}(?:分布|次数))|每[个個家天月年](?!文件)|按.{1,8}(?:[统統][计計]|分组|汇总|排序)"
     r"|各(?:个|家|门店|城市|月)|分组|去重|重复|不同的|缺失|空值|为空|占比|百分比|比例|排序|相关性|标准差"
 )
-_NOT_MEANT = r"\b(?:in|a) total\b|\bin total\b|\bat (?:most|least)\b"
+_FINDS_A_WORD = r"^(?:find|locate)\b(?!.*\bthe (?!(?:word|term|string|text|phrase)\b))"
+_NOT_MEANT = r"[总總][计計](?=有?(?:多少|几))|\b(?:in|a) total\b|\bin total\b|\bat (?:most|least)\b"
 _ROWS = r"(?:rows?|records?|entries|observations|customers?|orders?|products?|sales|people|items?)"
 _FILTERS = (
     rf"\b{_ROWS}\b.*\b(?:whose|without|after|before|between|since|have no|has no|with no|where"
@@ -62,7 +64,8 @@ _FILTERS = (
 )
 _COUNTS = (
     r"\bhow many (?!(?:files?|folders?|directories|lines?|rows?|columns?|words?|characters?|chars?"
-    r"|letters?|times|sentences?|tables?|occurrences?|matches)\b)\w+"
+    r"|letters?|times|tables?|occurrences?|matches)\b)\w+"
+    r"|(?:多少|几)\s*(?:个|位|名|家|种|本)(?!.*(?:文件|要点|句|[行列字词表笔图]))"
 )
 _IS_ABOUT_THE_PROJECT = (
     r"\b(?:python|version|licen[cs]e|project|package|library|readme)\b|版本|许可"
@@ -75,6 +78,8 @@ def calculation(text: str, question: Question) -> Intent | None:
     files = question.named(FILE, text)
     about_table = any(file.lower().endswith(_IS_TABLE) for file in files)
     if says(_SEARCHES, text) or (not about_table and says(_IS_ABOUT_THE_PROJECT, text)):
+        return None
+    if not about_table and says(_FINDS_A_WORD, text):
         return None
     words = says(_NOT_MEANT, text)
     bare = text if words is None else text.replace(words[0], " ")

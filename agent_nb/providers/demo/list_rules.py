@@ -181,7 +181,10 @@ def functions(text: str, question: Question) -> Intent | None:
     name = one["name"] if one else ""
     if name and (file or says(_DEFINED, text)) and name.lower() not in _NO_CODE_NAME:
         return Functions(file, name)
-    asks = says(r"\b(?:which|what|list|show|find|are there|any)\b|哪些|什么|列出|显示", text)
+    asks = says(
+        r"\b(?:which|what|list|show|find|how many|are there|any)\b|多少|几|哪些|什么|列出|显示",
+        text,
+    )
     names_word = says(QUOTE, text) is not None
     return Functions(file) if asks and file and says(_DEFINED, text) and not names_word else None
 
@@ -217,6 +220,9 @@ _OF_KIND = (
 )
 
 
+_IN_FILES = r"\b(?:lines?|rows?|words?|characters?)\b|行|字|词"
+
+
 def list_files(text: str, question: Question) -> Intent | None:
     """Read a question which files there are, or how many."""
     globs = question.named(GLOB, text)
@@ -226,6 +232,8 @@ def list_files(text: str, question: Question) -> Intent | None:
         return None
     if question.named(FILE, text):
         return None
+    if says(rf"{_MANY}|{_TOGETHER}", text) and says(_IN_FILES, text):
+        return Calculate(question.shown(text))
     kind = kind_of(globs[0]) if globs else None
     if named:
         kind = kind_of(named["kind"] or named["noun"])

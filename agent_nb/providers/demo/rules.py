@@ -8,6 +8,7 @@ from typing import Literal
 from agent_nb.providers.demo.intent import (
     About,
     Ask,
+    Calculate,
     Continue,
     CountText,
     Decline,
@@ -52,7 +53,7 @@ _CANNOT = (
     r"转换|保存|下载|生成|测试|移动|复制|替换|发送|训练)(?!者|人)\s*\S"
     r"|把.{1,40}?(?:翻译|改|删|重命名|移|复制|转换|替换|写入)"
 )
-_WITH_FILE = (Introduce, Read, ShowLines, CountText, TableShape, Ask)
+_WITH_FILE = (Introduce, Read, ShowLines, CountText, TableShape, Ask, Calculate)
 
 
 def parse(text: str) -> Wanted:
@@ -96,6 +97,8 @@ def _intents(text: str, question: Question) -> Sequence[Intent]:
     found = (intent for rule in _RULES if (intent := rule(text, question)) is not None)
     intent = next(found, None) or _ask(text, question)
     files = dict.fromkeys(question.named(FILE, text))
+    if isinstance(intent, Calculate):
+        return [intent]
     if isinstance(intent, _WITH_FILE) and intent.file in files:
         return [replace(intent, file=file) for file in files]
     return [intent]
