@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 _READ_BYTES = 1 << 16
-_LAST_RECORDS_S = 5.0
+_LAST_RECORDS_S = 2.0
 _BEHIND_BYTES = 8 << 20
 
 logger = logging.getLogger(__name__)
@@ -103,7 +103,7 @@ class RecordWriter:
         return self._put_bytes - self._written_bytes > _BEHIND_BYTES
 
     async def close(self) -> None:
-        """Write what waits; a client that reads nothing is given up after five seconds."""
+        """Write what waits; a client that reads nothing is given up after two seconds."""
         self._records.put(None)
         await asyncio.to_thread(self._thread.join, _LAST_RECORDS_S)
 

@@ -143,9 +143,11 @@ class RpcServer:
         await self.session.dispose()
 
     async def _do(self, name: Any, data: Mapping[str, Any]) -> Reply | None:
-        handler = self._handlers.get(name) if isinstance(name, str) else None
+        if not isinstance(name, str):
+            raise ConfigError('A command needs a "type" that is a string.')
+        handler = self._handlers.get(name)
         if handler is None:
-            raise ConfigError(shapes.NOT_YET.get(str(name), f"Unknown command: {name}"))
+            raise ConfigError(shapes.NOT_YET.get(name, f"Unknown command: {name}"))
         given = {key: value for key, value in data.items() if value is not None}
         reply = handler.run(self, handler.shape.model_validate(given))
         return await reply if isinstance(reply, Awaitable) else reply

@@ -52,7 +52,7 @@ def fork_point(store: SessionStore, entry_id: str) -> tuple[str | None, str]:
     Raises:
         ConfigError: If `entry_id` names no user message.
     """
-    entry = store.entry(entry_id) if entry_id in store.ids else None
+    entry = store.entry(entry_id)
     if entry is None or not isinstance(entry.message, UserMessage):
         raise ConfigError(f"There is no user message with the entry id {entry_id!r}.")
     return entry.parent_id, entry.message.text

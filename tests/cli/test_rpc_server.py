@@ -428,3 +428,17 @@ async def test_nothing_is_said_after_the_end(connect: Connect) -> None:
     assert len(client.records) == said
     last = json.loads(Path(path).read_text().splitlines()[-1])
     assert last["message"]["stopReason"] == "aborted"
+
+
+async def test_a_tool_that_runs_at_the_end_has_its_result_stored(connect: Connect) -> None:
+    client = await connect(calls("bash", {"command": "echo on; sleep 60"}))
+    await client.send("prompt", message="Hi")
+    await client.wait(type="tool_execution_update")
+    path = (await client.data("get_state"))["sessionFile"]
+    await client.server.close()
+    result, last = [
+        json.loads(line)["message"] for line in Path(path).read_text().splitlines()[-2:]
+    ]
+    assert (result["role"], result["isError"]) == ("toolResult", True)
+    assert "on\n" in result["content"][0]["text"]
+    assert (last["role"], last["content"], last["stopReason"]) == ("assistant", [], "aborted")
