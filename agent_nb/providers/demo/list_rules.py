@@ -16,7 +16,7 @@ from agent_nb.providers.demo.intent import (
     Unit,
 )
 from agent_nb.providers.demo.request import FILE, GLOB, QUOTE, Question, says
-from agent_nb.providers.demo.wording import KIND_WORD, kind_of
+from agent_nb.providers.demo.wording import KIND_WORD, kind_of, word_set
 
 _JOIN = (
     r"\bhow\b.*\b(?:join|relate|connect|link|fit together|belong together)|^join\b"
@@ -179,7 +179,8 @@ def functions(text: str, question: Question) -> Intent | None:
     shown = re.sub(QUOTE, lambda mark: question.aside.get(mark[0], ""), text)
     one = next((match for pattern in _ONE if (match := says(pattern, shown))), None)
     name = one["name"] if one else ""
-    if name and (file or says(_DEFINED, text)) and name.lower() not in _NO_CODE_NAME:
+    is_code = file is not None and not file.lower().endswith(_NO_CODE)
+    if name and (is_code or says(_DEFINED, text)) and name.lower() not in _NO_CODE_NAME:
         return Functions(file, name)
     asks = says(
         r"\b(?:which|what|list|show|find|how many|are there|any)\b|多少|几|哪些|什么|列出|显示",
@@ -189,7 +190,8 @@ def functions(text: str, question: Question) -> Intent | None:
     return Functions(file) if asks and file and says(_DEFINED, text) and not names_word else None
 
 
-_NO_CODE_NAME = frozenset({"it", "this", "that", "the", "file", "script", "module", "code"})
+_NO_CODE = (".md", ".txt", ".rst", ".csv", ".tsv", ".json", ".toml", ".yaml", ".yml")
+_NO_CODE_NAME = word_set("it this that the file script module code project package library program")
 
 
 _WHICH = (
@@ -237,12 +239,11 @@ def list_files(text: str, question: Question) -> Intent | None:
     kind = kind_of(globs[0]) if globs else None
     if named:
         kind = kind_of(named["kind"] or named["noun"])
-    only_folders = says(r"\b(?:sub)?(?:folders|directories)\b|文件夹|子目录", text) and not says(
-        r"\bfiles?\b|文件(?!夹)|[里中下]", text
-    )
+    folders = says(r"\b(?:sub)?(?:folders|directories)\b|文件夹|子目录", text)
+    others = says(r"\bfiles?\b|文件(?!夹)|文件夹\s*[里中下内]", text)
     return ListFiles(
         kind,
         _folder(text, question),
         only_count=says(_MANY, text) is not None,
-        only_folders=only_folders is not None and bool(only_folders),
+        only_folders=folders is not None and others is None,
     )

@@ -148,7 +148,8 @@ def search(intent: Search, desk: Desk) -> Script:
     left_out = len(found.lines) - len(found.without_notebooks().lines) if kept != found else 0
     intent = replace(intent, phrase=phrase, folder=folder)
     answer = _search_answer(desk, intent, kept, but_notebooks=left_out > 0)
-    return answer + _left_out(desk, phrase, left_out, is_least=found.is_cut)
+    again = f"/{phrase}/" if intent.is_regex else f'"{phrase}"'
+    return answer + _left_out(desk, again, left_out, is_least=found.is_cut)
 
 
 def _left_out(desk: Desk, phrase: str, number: int, *, is_least: bool) -> str:
@@ -159,9 +160,9 @@ def _left_out(desk: Desk, phrase: str, number: int, *, is_least: bool) -> str:
     least = desk.say("at least ", "至少 ") if is_least else ""
     return desk.say(
         f"\n\nLeft out: {least}{lines} in notebooks and their checkpoints. To see them: "
-        f'`Find "{phrase}" in the notebooks`.',
+        f"`Find {phrase} in the notebooks`.",
         f"\n\n没有列出笔记本及其检查点中的{least or ' '}{lines}。"
-        f"要看的话：`在笔记本文件中查找 “{phrase}”`。",
+        f"要看的话：`在笔记本文件中查找 {phrase}`。",
     )
 
 
@@ -217,9 +218,10 @@ def _times(desk: Desk, phrase: str, found: Matches) -> str:
 
 def shown_phrase(desk: Desk, phrase: str, *, is_regex: bool) -> str:
     """Write what was looked for; of a list of words, each for itself."""
-    words = phrase.split("|") if is_regex else [phrase]
-    if all(re.fullmatch(r"[\w\\ -]+", word) for word in words):
-        return desk.say(" or ", " 或 ").join(code(word.replace("\\", "")) for word in words)
+    escaped = phrase.split("|") if is_regex else []
+    words = [word.replace("\\", "") for word in escaped]
+    if len(words) > 1 and [re.escape(word) for word in words] == escaped:
+        return desk.say(" or ", " 或 ").join(map(code, words))
     return code(phrase)
 
 

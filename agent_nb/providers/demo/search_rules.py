@@ -90,8 +90,7 @@ _NOT_A_WORD = "empty|blank|different|unique|distinct|duplicated?|total|more|othe
 _COUNT_ZH = r"(?:[统統][计計]|数)(?:一下|一数)?"
 _LINES_HOLD = (
     r"(?:that |which |do |does |are |is )*(?:contain(?:s|ing)?|with|mention(?:s|ing)?"
-    r"|includ(?:es?|ing)"
-    r"|hav(?:e|ing)|match(?:es|ing)?|start(?:s|ing)? with)"
+    r"|includ(?:es?|ing)|hav(?:e|ing)|match(?:es|ing)?)"
 )
 _COUNT_PHRASES = tuple(
     re.compile(pattern, _FLAGS)
@@ -116,7 +115,9 @@ _COUNT_PHRASES = tuple(
 
 
 _ARTICLE = re.compile(r"^an?\s+(?!in\b|of\b)(?=\w)", re.IGNORECASE)
-_A_VALUE = r"[<>=]|^(?:no|empty|missing|more|less|above|below|over|under|equal)\b"
+_A_VALUE = (
+    r"[<>=]|^(?:no|both|either|neither|only|empty|missing|more|less|above|below|over|under|equal)\b"
+)
 
 
 def count_matching(text: str, question: Question) -> Intent | None:
