@@ -246,7 +246,8 @@ async def test_sizes_of_files_are_not_known(shop: Conversation) -> None:
 
 
 async def test_how_to_run_it_is_found_in_the_readme(shop: Conversation) -> None:
-    assert await shop.ask("How do I run this?") == "`README.md`, line 7: Run clean.py first."
+    for question in ("How do I run this?", "How can I run it?"):
+        assert await shop.ask(question) == "`README.md`, line 7: Run clean.py first."
 
 
 async def test_functions_are_shown_by_their_own_lines(shop: Conversation) -> None:

@@ -51,6 +51,8 @@ _ALSO: Mapping[str, tuple[str, ...]] = {
     "怎么用": ("usage", "use", "使用", "用法"),
     "运行": ("run", "start", "运行"),
     "测试": ("test", "测试"),
+    "run": ("run", "start", "运行"),
+    "use": ("use", "usage", "用法", "使用"),
     "功能": ("feature", "功能"),
     "联系": ("contact", "email", "联系"),
     "支持": ("support", "支持"),
@@ -127,8 +129,9 @@ def terms_of(question: str) -> list[Term]:
     """
     english = [w for w in words_of(question) if w.isascii() and w not in _EMPTY_WORDS]
     chinese = re.findall(f"[{HAN}]{{2,}}", _ZH_NOISE.sub(" ", question))
-    if not chinese and not english:  # 怎么用
-        chinese = [key for key in _ALSO if key in question and not key.isascii()]
+    if not chinese and not english:  # 怎么用, how do I use it
+        asks_how = re.match(r"(?i)how\b", question)
+        chinese = [key for key in _ALSO if key in question and (asks_how or not key.isascii())]
     return [Term(word, _forms(word)) for word in dict.fromkeys([*english, *chinese])]
 
 

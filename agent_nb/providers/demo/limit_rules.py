@@ -64,7 +64,7 @@ _FILTERS = (
 )
 _COUNTS = (
     r"\bhow many (?!(?:files?|folders?|directories|lines?|rows?|columns?|words?|characters?|chars?"
-    r"|letters?|times|tables?|occurrences?|matches)\b)\w+"
+    r"|letters?|times|tables?|records?|entries|occurrences?|matches)\b)\w+"
     r"|(?:多少|几)\s*(?:个|位|名|家|种|本)(?!.*(?:文件|要点|句|[行列字词表笔图]))"
 )
 _IS_ABOUT_THE_PROJECT = (

@@ -42,8 +42,8 @@ def _tables(files: Sequence[str]) -> bool:
 
 _MANY = r"\bhow (?:many|big|long|large)\b|\bnumber of\b|\bcount\b|多少|几|统计|^数"
 _TABLE = (
-    r"\b(?:rows?|columns?|dimensions?|shape)\b"
-    r"|行数|列数|几列|多少列|字段|列名|哪些列|什么列|多少条|记录数"
+    r"\b(?:rows?|columns?|dimensions?|shape|records?|entries)\b"
+    r"|行数|列数|几列|多少列|字段|列名|哪些列|什么列|多少条|几条|记录数"
 )
 
 _HAS_COLUMN = (
@@ -55,6 +55,8 @@ _HAS_COLUMN = (
 def table_shape(text: str, question: Question) -> Intent | None:
     """Read a question for the size or the columns of a table."""
     file = question.file(text)
+    if file is None and says(r"^what are (?:they|these|those) (?:called|named)|^叫什么", text):
+        return TableShape()
     is_table = file is not None and file.lower().endswith((".csv", ".tsv"))
     if is_table and says(_HAS_COLUMN, text):
         return TableShape(file)
@@ -62,7 +64,10 @@ def table_shape(text: str, question: Question) -> Intent | None:
         return None
     size = r"(?:多少|几)\s*行|\bhow (?:big|large|long)\b|多大"
     wants = says(_TABLE, text) or (is_table and says(size, text))
-    asks = rf"{_MANY}|\b(?:what|which|list|show|shape|size|dimensions?)\b|哪些|什么|列名"
+    asks = (
+        rf"{_MANY}|\b(?:what|which|list|show|shape|size|dimensions?)\b|^(?:rows?|columns?)\b"
+        r"|哪些|什么|列名"
+    )
     if not (wants and says(asks, text)):
         return None
     if _asks_for_more(text):
@@ -72,7 +77,7 @@ def table_shape(text: str, question: Question) -> Intent | None:
 
 _PLAIN = re.compile(
     rf"{FILE}|[^\w\s]|_|\b(?:how|many|big|long|large|number|count|the|of|in|at|for|from|and|or|a|an|it|its|this"
-    r"|that|file|files|table|tables|csv|tsv|data|dataset|sheet|lines?|rows?|columns?|records?|names?"
+    r"|that|file|files|table|tables|csv|tsv|data|dataset|sheet|lines?|rows?|columns?|records?|entries|names?"
     r"|words?|characters?|chars?|letters?|dimensions?|shape|size|header|headers|code|text|document"
     r"|notebook|script|is|are|was|there|here|does|do|did|has|have|contain|contains|got|what|what's"
     r"|which|list|show|see|say|tell|give|get|me|us|you|we|i|all|total|exactly|together|altogether|overall"

@@ -130,7 +130,8 @@ _ENDS = (
 
 
 _FIRST_ROWS = (
-    rf"\b(?P<end>first|top|last|bottom|final)\s+(?P<n>{NUMBER})?\s*(?:rows|records|entries)\b",
+    rf"\b(?P<end>first|top|last|bottom|final)\s+(?P<n>{NUMBER})?\s*"
+    r"(?P<one>row|record|entry)?(?(one)|(?:rows|records|entries))\b",
     rf"(?P<end>前面?|开头|头|最后|后|末尾)\s*的?\s*(?P<n>{NUMBER})\s*[条个]",
 )
 _PREVIEW = (
@@ -145,7 +146,8 @@ def _show_rows(text: str, question: Question) -> Intent | None:
     found = next((match for pattern in _FIRST_ROWS if (match := says(pattern, text))), None)
     if found is None:
         return ShowLines(file, 1, 10) if says(_PREVIEW, text) else None
-    count = max(1, number_of(found["n"])) if found["n"] else 5
+    is_one = found.groupdict().get("one") is not None
+    count = max(1, number_of(found["n"])) if found["n"] else 1 if is_one else 5
     if says("last|bottom|final|后|末", found["end"]):
         return ShowLines(file, from_end=count)
     return ShowLines(file, 1, count + 1)  # the first line of a table names its columns
@@ -237,7 +239,9 @@ def _read(text: str, question: Question) -> Intent | None:
 
 
 def _decline(text: str, question: Question) -> Intent | None:
-    beyond = re.match(_CANNOT, text, re.IGNORECASE) or says(SUPERLATIVE, text)
+    beyond = re.match(_CANNOT, text, re.IGNORECASE) or says(
+        rf"{SUPERLATIVE}|^compare\b|比较|对比", text
+    )
     return Decline(question.shown(text)) if beyond else None
 
 
@@ -261,7 +265,8 @@ def _how(text: str, question: Question) -> Intent | None:
         r"^(?:and )?how (?:do|can|should|could|would|to|does|is|are)\b(?! (?:they|these|those))"
         r"|^(?:and )?(?:who|whom|whose|when|why)\b|^where (?:can|should|do) (?:i|we|you|one)\b"
         r"(?! (?:use|define|call|import|mention|set)\b)"
-        r"|^(?:tell|explain|show) (?:me )?(?:how|why|who|when)\b"
+        r"|^(?:tell|explain|show) (?:me )?"
+        r"(?:how(?! (?:many|big|long|large|often)\b)|why|who|when)\b"
         r"|怎么|如何|怎样|为什么|^谁|是谁|什么时候"
     )
     return _ask(text, question) if says(explains, text) else None

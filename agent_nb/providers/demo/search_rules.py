@@ -30,7 +30,7 @@ _PHRASES = tuple(
         rf"^(?:how many|count|number of)\s+(?:the |all )*(?:(?P<scope>{KIND_WORD})\s+)?files\s+"
         rf"(?:that |which |here |do |does )*{_HOLDS_EN}\s+(?P<p>.+)",
         r"^(?:count )?how (?:many times|often)\s+(?:does|do|is|are|did)?\s*(?P<p>.+?)\s+"
-        r"(?:occurs?|appears?|(?:is |are )?(?:used|mentioned|found)|comes? up|shows? up)\b"
+        r"(?:occurs?|appears?|(?:is |are )?(?:used|mentioned|found|called)|comes? up|shows? up)\b"
         r"(?P<rest>.*)",
         r"^(?:how many|count|number of)\s+(?:the |all )*(?:occurrences?|mentions?|matches|uses?)\s+"
         r"(?:are there )?of\s+(?P<p>.+)",
