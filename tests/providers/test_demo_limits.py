@@ -170,6 +170,14 @@ async def test_a_follow_up_is_not_answered_from_a_file_read_long_ago(shop: Conve
     assert answer.startswith("I looked for `euros` in `customers.csv`")
 
 
+async def test_a_question_with_a_word_of_tables_is_still_answered_from_text(
+    shop: Conversation,
+) -> None:
+    await shop.ask("Read README.md")
+    answer = await shop.ask("Which store lost its records?")
+    assert answer == "`README.md`, line 11: Store B lost records."
+
+
 async def test_the_names_of_columns_are_no_answer(shop: Conversation) -> None:
     answer = await shop.ask("What about the customer_id of customers.csv?")
     assert "line 1:" not in answer

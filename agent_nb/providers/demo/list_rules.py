@@ -42,7 +42,8 @@ def _tables(files: Sequence[str]) -> bool:
 
 _MANY = r"\bhow (?:many|big|long|large)\b|\bnumber of\b|\bcount\b|多少|几|统计|^数"
 _TABLE = (
-    r"\b(?:rows?|columns?|dimensions?|shape|records?|entries)\b"
+    r"\b(?:rows?|columns?|dimensions?|shape)\b"
+    r"|\b(?:how many|number of|count)\b.*\b(?:records|entries)\b"
     r"|行数|列数|几列|多少列|字段|列名|哪些列|什么列|多少条|几条|记录数"
 )
 
