@@ -41,6 +41,7 @@ from agent_nb.session.settings import Settings
 from agent_nb.session.store import SessionStore
 from agent_nb.session.system_prompt import build_sections, prompt_change, prompt_text
 from agent_nb.session.user_bash import UserBash, UserCommand
+from agent_nb.session.waiting import wait_for
 from agent_nb.tools import Toolbox
 
 logger = logging.getLogger(__name__)
@@ -95,6 +96,7 @@ class AgentSession:
         tools: Sequence[str],
     ) -> None:
         self._parts = parts
+        self._loop = asyncio.get_running_loop()
         self._history = parts.history
         self.choice = choice
         self.thinking_level: ThinkingLevel = thinking_level
@@ -277,6 +279,10 @@ class AgentSession:
             self._settle(run)
         await self._history.store.sync()
         return run.result
+
+    def prompt_sync(self, text: str, *, budget: Budget | None = None) -> RunResult:
+        """Ask and wait, in code that cannot await; see `prompt`."""
+        return wait_for(self.prompt(text, budget=budget), self._loop)
 
     def steer(self, text: str, images: Sequence[ImageContent] = ()) -> None:
         """Queue a message for the next turn; while idle it goes with the next prompt."""

@@ -269,11 +269,6 @@ def test_thinking_ends_where_the_answer_begins_although_the_protocol_ends_both_t
     state = start_view("q", model="m")
     thinking = [update(ThinkingStart(0)), update(ThinkingDelta(0, "hm"))]
     for event in [*asked("q"), Clock(0.0), *thinking]:
-        *asked("q"),
-        Clock(0.0),
-        update(ThinkingStart(0)),
-        update(ThinkingDelta(0, "hm")),
-    ]:
         state = reduce(state, event)
     for event in [Clock(0.5), update(TextStart(1)), Clock(2.0), update(ThinkingEnd(0, "hm"))]:
         state = reduce(state, event)
