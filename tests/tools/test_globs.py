@@ -1,4 +1,5 @@
 import contextlib
+import time
 
 import pytest
 from hypothesis import given
@@ -72,6 +73,54 @@ def test_what_has_no_special_meaning_stands_for_itself(pattern: str, name: str) 
 def test_a_broken_glob_is_an_error_for_the_model(pattern: str) -> None:
     with pytest.raises(ToolError, match="not a valid glob"):
         glob_regex(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "*a" * 11 + "*[b]",
+        "**/*a" * 40 + "/b",
+        "*" * 900 + "b",
+        "{a,*}" * 4 + "*a*a*a*a*b",
+        "**/" * 300 + "b",
+        "?*" * 400 + "b",
+    ],
+)
+@pytest.mark.parametrize("path", ["a" * 200, "a/" * 1_000 + "a", "aa/" * 60 + "a"])
+def test_no_pattern_makes_a_long_path_take_long(pattern: str, path: str) -> None:
+    since = time.process_time()
+    assert not glob_regex(pattern).fullmatch(path)
+    assert time.process_time() - since < 1
+
+
+@pytest.mark.parametrize("pattern", ["a" * 1_001, "{a,b}" * 100, "{" * 500, "{a,b" * 20 + "}" * 20])
+def test_a_pattern_that_stands_for_too_much_is_refused(pattern: str) -> None:
+    with pytest.raises(ToolError):
+        glob_regex(pattern)
+
+
+def by_trying_all(glob: str, path: str) -> bool:
+    """Match as the words of the documentation say, in exponential time."""
+    if not glob:
+        return not path
+    if glob.startswith("**/"):
+        rests = [path[at + 1 :] for at, sign in enumerate(path) if sign == "/"]
+        return any(by_trying_all(glob[3:], rest) for rest in [path, *rests])
+    if glob[0] == "*":
+        most = len(path.split("/")[0])
+        return any(by_trying_all(glob[1:], path[at:]) for at in range(most + 1))
+    if not path or (glob[0] != path[0] and (glob[0] != "?" or path[0] == "/")):
+        return False
+    return by_trying_all(glob[1:], path[1:])
+
+
+@given(
+    st.lists(st.text("ab?*", max_size=4).filter(lambda part: "**" not in part) | st.just("**")),
+    st.lists(st.text("ab", min_size=1, max_size=4), min_size=1, max_size=5),
+)
+def test_the_short_way_finds_what_trying_all_finds(globs: list[str], parts: list[str]) -> None:
+    glob, path = "/".join(["x", *globs[:5], "*"]), "/".join(["x", *parts])
+    assert bool(glob_regex(glob).fullmatch(path)) == by_trying_all(glob, path)
 
 
 @given(st.text("ab*?[]{},!^-/.\\~&|+", max_size=12))
