@@ -25,7 +25,7 @@ def notebook_directory(
         return _existing(Path(explicit).expanduser())
     for notebook in (names.get("__vsc_ipynb_file__"), environment.get("JPY_SESSION_NAME")):
         if isinstance(notebook, str) and Path(notebook).is_absolute() and Path(notebook).is_file():
-            return Path(notebook).parent
+            return Path(notebook).parent.resolve()
     try:
         return Path.cwd()
     except OSError as error:

@@ -4,6 +4,7 @@ Source: pi-agent-core 1.6.0, `agent-loop` (`executeToolCalls`).
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +26,8 @@ from agent_nb.core.events import (
 from agent_nb.core.messages import AssistantMessage, ToolResultMessage
 from agent_nb.core.tool import Tool, ToolContext, ToolResult
 from agent_nb.loop.config import LoopConfig
+
+logger = logging.getLogger(__name__)
 
 ABORT_GRACE_S = 1.0
 """How long a tool may take to stop by itself before it is cancelled."""
@@ -107,6 +110,9 @@ class ToolBatch:
             return _error(str(error))
         except Aborted:
             return _error("Operation aborted")
+        except Exception as error:  # a hook of an extension: the call still gets its result
+            logger.exception("The hook before %s failed", call.name)
+            return _error(f"{call.name} was not run: {type(error).__name__}: {error}")
         if blocked:
             return replace(_error(blocked.reason), terminate=blocked.terminate)
         return _Prepared(index, call, tool, arguments)
@@ -164,7 +170,11 @@ class ToolBatch:
             result = _error(str(error))
         except Exception as error:  # noqa: BLE001 - whatever a tool raises, the model reads it
             result = _error(f"{type(error).__name__}: {error}")
-        return await self._config.after_tool(item.call, result)
+        try:
+            return await self._config.after_tool(item.call, result)
+        except Exception:  # a hook of an extension: the result stays as the tool gave it
+            logger.exception("The hook after %s failed", item.call.name)
+            return result
 
     def _end(
         self, index: int, call: ToolCall, result: ToolResult, duration_ms: int | None = None

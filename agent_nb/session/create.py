@@ -159,7 +159,7 @@ def _directory(cwd: str | Path | None) -> Path:
     path = Path.cwd() if cwd is None else Path(cwd).expanduser()
     if not path.is_dir():
         raise ConfigError(f"The directory {path} does not exist; the agent needs one to work in.")
-    return path.absolute()
+    return path.resolve()  # tools and gate must mean the same file by the same path
 
 
 def _open_store(

@@ -6,13 +6,20 @@ context files, which need no trust.
 Source: pi 1.6.0, `resource-loader`, `skills`, `prompt-templates`.
 """
 
+import os
 import re
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from agent_nb.core.errors import ConfigError
+from agent_nb.session.permissions import is_protected
 from agent_nb.session.settings import PROJECT_DIRECTORY
+
+MAX_BYTES = 1_000_000
+"""The largest file that is loaded; each goes to the model in every request."""
 
 _CONTEXT_NAMES = ("AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD")
 _FRONT_MATTER = r"(?s)\A\ufeff?---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)"
@@ -37,8 +44,15 @@ class Skill:
     path: Path
 
     def expanded(self, arguments: str) -> str:
-        """Return the skill's text with the arguments after it, as a user message."""
-        _, body = front_matter(self.path.read_text(encoding="utf-8"))
+        """Return the skill's text with the arguments after it, as a user message.
+
+        Raises:
+            ConfigError: If the file cannot be read any more.
+        """
+        try:
+            _, body = front_matter(_text_of(self.path))
+        except OSError as error:
+            raise ConfigError(f"Cannot read {self.path}: {error.strerror}") from error
         block = (
             f'<skill name="{self.name}" location="{self.path}">\n'
             f"References are relative to {self.path.parent}.\n\n{body.strip()}\n</skill>"
@@ -88,20 +102,24 @@ def load_resources(
 ) -> Resources:
     """Find what belongs to a session in `cwd`."""
     reports: list[str] = []
-    places = [agent_dir, *([cwd / PROJECT_DIRECTORY] if trusted else [])]
-    skill_places = [place / "skills" for place in places]
+    places = [(agent_dir, agent_dir), *([(cwd / PROJECT_DIRECTORY, cwd)] if trusted else [])]
+    skill_places = [(place / "skills", home) for place, home in places]
     if trusted:
-        skill_places.append(cwd / ".agents" / "skills")
-    skills = [skill for place in skill_places for skill in _skills_in(place, reports)]
-    templates = [item for place in places for item in _templates_in(place / "prompts", reports)]
-    system = [text for place in places if (text := _read(place / "SYSTEM.md", reports)) is not None]
-    appended = [text for place in places if (text := _read(place / "APPEND_SYSTEM.md", reports))]
+        skill_places.append((cwd / ".agents" / "skills", cwd))
+    skills = [skill for place, home in skill_places for skill in _skills_in(place, home, reports)]
+    templates = [
+        item for place, home in places for item in _templates_in(place / "prompts", home, reports)
+    ]
+    system, appended = (
+        [text for place, home in places if (text := _read(place / name, home, reports)) is not None]
+        for name in ("SYSTEM.md", "APPEND_SYSTEM.md")
+    )
     return Resources(
         tuple(_context_files(cwd, agent_dir, reports)) if context_files else (),
         {skill.name: skill for skill in reversed(skills)},
         {template.name: template for template in templates},
         system[-1] if system else None,
-        "\n\n".join(appended),
+        "\n\n".join(filter(None, appended)),
         tuple(reports),
     )
 
@@ -111,21 +129,52 @@ def _context_files(cwd: Path, agent_dir: Path, reports: list[str]) -> list[TextF
     found = []
     for directory in [agent_dir, *reversed(cwd.parents), cwd]:
         for name in _CONTEXT_NAMES:
-            text = _read(directory / name, reports)
+            text = _read(directory / name, directory, reports)
             if text is not None:
                 found.append(TextFile(directory / name, text))
                 break
     return found
 
 
-def _read(path: Path, reports: list[str]) -> str | None:
+def _read(path: Path, home: Path, reports: list[str]) -> str | None:
+    """Return a file's text; None, and a report, where it is not to be read.
+
+    Args:
+        path: The file; it, or a directory on the way, may be a link.
+        home: Where a link must stay: a project that came from elsewhere must not be able to send
+            the model files that are not its own.
+        reports: Is told why a file was left out.
+    """
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        real = path.resolve(strict=True)
+        if not real.is_relative_to(home.resolve()):
+            reports.append(f"{path} was not read: it is a link to a file outside {home}.")
+        elif is_protected(real):
+            reports.append(f"{path} was not read: what it links to may hold keys or passwords.")
+        else:
+            return _text_of(real)
     except (FileNotFoundError, NotADirectoryError):
-        return None
+        pass
+    except RuntimeError:  # a loop of links; an OSError from Python 3.13 on
+        reports.append(f"Cannot read {path}: it is a loop of links")
     except OSError as error:
         reports.append(f"Cannot read {path}: {error.strerror}")
-        return None
+    return None
+
+
+def _text_of(path: Path) -> str:
+    """Read a regular file; a pipe or device could block or never end.
+
+    Raises:
+        OSError: If it cannot be read, is something else, or is larger than `MAX_BYTES`.
+    """
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(0, "it is no regular file")
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise OSError(0, f"it has more than {MAX_BYTES:,} bytes")
+    return data.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
 def front_matter(text: str) -> tuple[dict[str, Any], str]:
@@ -146,11 +195,11 @@ def front_matter(text: str) -> tuple[dict[str, Any], str]:
     return (data if isinstance(data, dict) else {}), text[match.end() :]
 
 
-def _skills_in(directory: Path, reports: list[str]) -> list[Skill]:
+def _skills_in(directory: Path, home: Path, reports: list[str]) -> list[Skill]:
     """Return the skills below a directory: `NAME/SKILL.md`, and single Markdown files."""
     found = []
     for path in [*sorted(directory.glob("**/SKILL.md")), *sorted(directory.glob("*.md"))]:
-        text = _read(path, reports)
+        text = _read(path, home, reports)
         if text is None:
             continue
         data, _ = front_matter(text)
@@ -163,10 +212,10 @@ def _skills_in(directory: Path, reports: list[str]) -> list[Skill]:
     return found
 
 
-def _templates_in(directory: Path, reports: list[str]) -> list[PromptTemplate]:
+def _templates_in(directory: Path, home: Path, reports: list[str]) -> list[PromptTemplate]:
     found = []
     for path in sorted(directory.glob("*.md")):
-        text = _read(path, reports)
+        text = _read(path, home, reports)
         if text is not None:
             data, body = front_matter(text)
             first = next((line for line in body.split("\n") if line.strip()), "")

@@ -6,6 +6,7 @@ import pytest
 from pydantic import BaseModel
 
 from agent_nb.core.abort import AbortSignal
+from agent_nb.core.content import ToolCall
 from agent_nb.core.errors import ToolError
 from agent_nb.core.events import AgentEvent, MessageEnd, MessageUpdate, ToolExecutionEnd
 from agent_nb.core.messages import AssistantMessage, ToolResultMessage, UserMessage
@@ -227,3 +228,25 @@ async def test_a_tool_that_ignores_the_stop_is_cancelled() -> None:
     async with asyncio.timeout(3):
         events = await events_of(config_for(provider, signal=signal, tools=tools))
     assert results(events)[0].is_error
+
+
+async def test_a_hook_that_breaks_leaves_every_call_its_result(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def before(call: ToolCall, tool: Tool, arguments: object) -> Blocked | None:
+        if call.arguments["text"] == "a":
+            raise RuntimeError("gate broke")
+        return None
+
+    async def after(call: ToolCall, result: ToolResult) -> ToolResult:
+        raise RuntimeError("other broke")
+
+    script = calls("echo", {"text": "a"}) + calls("echo", {"text": "b"})
+    provider = ScriptedProvider(script, says("ok"))
+    events = await events_of(config_for(provider, before_tool=before, after_tool=after))
+    assert [(r.is_error, r.text) for r in results(events)] == [
+        (True, "echo was not run: RuntimeError: gate broke"),
+        (False, "b"),
+    ]
+    assert "gate broke" in caplog.text
+    assert "other broke" in caplog.text

@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -119,3 +120,39 @@ def test_files_that_hold_keys_are_protected(name: str) -> None:
 )
 def test_ordinary_files_are_not_protected(name: str) -> None:
     assert not is_protected(Path("/home/x") / name)
+
+
+def test_only_regular_files_of_the_project_itself_are_loaded(tmp_path: Path) -> None:
+    work, agent = tmp_path / "work", tmp_path / "agent"
+    put(tmp_path / "other/idkey", "OUTSIDE")
+    for name in ("outside", "key", "pipe", "big", "loop", "inside"):
+        put(work / name / "docs" / "rules.md", "INSIDE")
+    (work / "outside/AGENTS.md").symlink_to(tmp_path / "other/idkey")
+    put(work / "key/.env", "PASSWORD=1")
+    (work / "key/AGENTS.md").symlink_to(".env")
+    os.mkfifo(work / "pipe/AGENTS.md")
+    put(work / "big/AGENTS.md", "x" * 1_000_001)
+    (work / "loop/AGENTS.md").symlink_to("AGENTS.md")
+    (work / "inside/AGENTS.md").symlink_to("docs/rules.md")
+    texts, reports = {}, {}
+    for directory in work.iterdir():
+        loaded = load_resources(directory, agent, trusted=False)
+        texts[directory.name] = [file.text for file in loaded.context_files]
+        reports[directory.name] = " ".join(loaded.reports)
+    assert texts.pop("inside") == ["INSIDE"]
+    assert not any(texts.values())
+    assert "outside" in reports["outside"]
+    assert "keys" in reports["key"]
+    assert "regular" in reports["pipe"]
+    assert "1,000,000" in reports["big"]
+    assert reports["loop"]
+
+
+def test_a_projects_own_prompt_may_not_link_to_files_outside(tmp_path: Path) -> None:
+    put(tmp_path / "secret", "OUTSIDE")
+    put(tmp_path / "work/.agent_nb/prompts/a.md", "fine")
+    (tmp_path / "work/.agent_nb/SYSTEM.md").symlink_to(tmp_path / "secret")
+    (tmp_path / "work/.agent_nb/prompts/b.md").symlink_to(tmp_path / "secret")
+    loaded = load_resources(tmp_path / "work", tmp_path / "agent", trusted=True)
+    assert (loaded.system_prompt, list(loaded.templates)) == (None, ["a"])
+    assert len(loaded.reports) == 2
