@@ -8,6 +8,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from agent_nb.render.blocks import ToolCard
+from agent_nb.render.inert import whole_characters
 from agent_nb.render.words import Words
 
 Arguments = Mapping[str, Any]
@@ -20,7 +21,7 @@ def arguments_of(card: ToolCard) -> Arguments:
     """Return the arguments; while they are being written, as far as they can be read."""
     if card.arguments is not None:
         return card.arguments
-    text = str(card.written)
+    text = whole_characters(str(card.written))  # a half that is still alone cannot be read
     if not text:
         return {}
     try:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from agent_nb.core.secrets import mask
 from agent_nb.render.blocks import (
     Block,
     NoticeBlock,
@@ -15,8 +14,9 @@ from agent_nb.render.blocks import (
     Transcript,
     UserBlock,
 )
+from agent_nb.render.calls import arguments_of
 from agent_nb.render.growing import GrowingText
-from agent_nb.render.inert import clip, terminal_text
+from agent_nb.render.inert import clip, overwritten, without_secrets
 from agent_nb.render.words import Words
 
 MAX_OUTPUT = 10_000
@@ -34,10 +34,10 @@ class Limits:
 
 
 def masked(transcript: Transcript, secrets: Sequence[str]) -> Transcript:
-    """Return the transcript without secrets, wherever they stand."""
+    """Return the transcript inert and without secrets, wherever they stand."""
 
     def hide(text: str) -> str:
-        return mask(text, secrets)
+        return without_secrets(text, secrets)
 
     return replace(
         transcript,
@@ -57,17 +57,26 @@ def _changed(block: Block, change: Callable[[str], str]) -> Block:
         case TextBlock() | ThinkingBlock():
             return replace(block, text=GrowingText.of(change(str(block.text))))
         case ToolCard():
-            return replace(
-                block,
-                name=change(block.name),
-                written=GrowingText.of(change(str(block.written))),
-                arguments=_values(block.arguments, change),
-                output=change(block.output),
-                details=_values(block.details, change),
-                refusal=change(block.refusal),
-            )
+            return _changed_card(block, change)
         case UserBlock() | NoticeBlock():
             return replace(block, text=change(block.text))
+
+
+def masked_card(card: ToolCard, secrets: Sequence[str]) -> ToolCard:
+    """Return a card inert and without secrets; its arguments as far as they can be read."""
+    return _changed_card(card, lambda text: without_secrets(text, secrets))
+
+
+def _changed_card(card: ToolCard, change: Callable[[str], str]) -> ToolCard:
+    return replace(
+        card,
+        name=change(card.name),
+        written=GrowingText.of(),  # JSON may hide a key in its escapes: what it says is kept
+        arguments=_values(arguments_of(card), change),
+        output=change(overwritten(card.output)),
+        details=_values(card.details, change),
+        refusal=change(card.refusal),
+    )
 
 
 def _values(value: Any, change: Callable[[str], str]) -> Any:
@@ -99,12 +108,12 @@ def fitted(transcript: Transcript, limits: Limits, say: Words) -> Transcript:
             else:
                 blocks += _text(block, text, say)
         turns.append(ShownTurn(turn.number, tuple(blocks)))
-    question, _, _ = clip(transcript.question, min(MAX_OUTPUT, limits.texts))
+    question = cut(transcript.question, min(MAX_OUTPUT, limits.texts), say)
     return replace(transcript, turns=tuple(turns), question=question)
 
 
 def _weight(card: ToolCard) -> int:
-    return len(card.output) + len(str(card.arguments or card.written))
+    return len(card.output) + len(str(card.arguments))
 
 
 def _share(sizes: Sequence[int], total: int) -> int:
@@ -134,14 +143,13 @@ def _card(card: ToolCard, size: int, room: int, say: Words) -> ToolCard:
             kept.append(image)
         else:
             left_out.append(say("card.image.left", size=len(image.data) * 3 // 4000))
-    output = cut(terminal_text(card.output), size, say)
+    output = cut(card.output, size, say)
     return replace(
         card,
         output="\n".join([output, *left_out]).strip("\n"),
         images=tuple(kept),
         arguments=_values(card.arguments, lambda text: cut(text, size, say)),
         details=_values(card.details, lambda text: cut(text, size, say)),
-        written=GrowingText.of(clip(str(card.written), size)[0]),
     )
 
 
@@ -156,7 +164,7 @@ def _text(block: Block, size: int, say: Words) -> list[Block]:
 
 def _fewer(turns: Sequence[ShownTurn], most: int, say: Words) -> Sequence[ShownTurn]:
     """Leave out turns in the middle, and blocks of a turn that has too many by itself."""
-    turns = [ShownTurn(turn.number, turn.blocks[:most]) for turn in turns]
+    turns = [ShownTurn(turn.number, _fewer_blocks(turn.blocks, most, say)) for turn in turns]
     sizes = [len(turn.blocks) for turn in turns]
     if sum(sizes) <= most:
         return turns
@@ -171,3 +179,12 @@ def _fewer(turns: Sequence[ShownTurn], most: int, say: Words) -> Sequence[ShownT
         return turns
     note = NoticeBlock(say.count("turns.cut", last - first))
     return [*turns[:first], ShownTurn(turns[first].number, (note,)), *turns[last:]]
+
+
+def _fewer_blocks(blocks: tuple[Block, ...], most: int, say: Words) -> tuple[Block, ...]:
+    if len(blocks) <= most:
+        return blocks
+    tail = most // 3
+    head = most - tail - 1
+    note = NoticeBlock(say.count("blocks.cut", len(blocks) - head - tail))
+    return (*blocks[:head], note, *blocks[len(blocks) - tail :])

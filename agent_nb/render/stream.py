@@ -12,9 +12,8 @@ from itertools import pairwise
 
 from markdown_it.token import Token
 
-from agent_nb.core.secrets import mask
 from agent_nb.render.growing import GrowingText
-from agent_nb.render.inert import inert
+from agent_nb.render.inert import without_secrets
 from agent_nb.render.markdown import Env, parser, render_markdown
 
 MAX_BLOCK = 8_000
@@ -25,6 +24,7 @@ _UNDECIDED = re.compile(r"\s*(?:[-=*+#>`~$|\\_: \t]+|\d{1,9}[.)]?[ \t]*)")
 _HALF_TABLE = re.compile(r"(?:\A|\n\n)\|[^\n]*(?:\n[-|: \t]*)?\Z")
 _HALF_LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\Z")
 _OPEN_STRONG = re.compile(r"(?:\A|[\s(\[\"'])\*\*(?=[^\s*])[^*]*\*?\Z")
+_WORD_AT_END = re.compile(r"(?<![\w.-])[\w.-]+\Z")
 _CODE_SPAN = re.compile(r"`[^`\n]*`")
 
 
@@ -69,7 +69,7 @@ class _Progress:
     def _html(self, source: str, secrets: Sequence[str], env: Env) -> Iterator[str]:
         if source.strip():
             env["continued"] = self.continued
-            html = render_markdown(mask(inert(source), secrets), "live", env)
+            html = render_markdown(without_secrets(source, secrets), "live", env)
             if html.strip():
                 yield html
 
@@ -125,7 +125,7 @@ def _take(source: str) -> _Taken | None:
             break
         finished.append(source[begin:end])
         begin = end
-    if finished:
+    if begin:
         return _Taken(finished, source[begin:])
     if len(source) > MAX_BLOCK:
         return _cut(source, blocks[0][0] if blocks else "")
@@ -133,14 +133,24 @@ def _take(source: str) -> _Taken | None:
 
 
 def _cut(source: str, kind: str) -> _Taken:
-    """Cut a long block at a line end, else at a space; the rest repeats the opening lines."""
-    head = source[:MAX_BLOCK]
-    at = head.rfind("\n") + 1 or head.rfind(" ") + 1 or MAX_BLOCK
+    """Cut a long block at a line end, else at a space; the rest repeats the opening lines.
+
+    The cut is in the second half of what is allowed, far behind what is repeated: else a long
+    line after the opening lines would leave the rest as long as it was.
+    """
+    head, least = source[:MAX_BLOCK], MAX_BLOCK // 2
+    at = head.rfind("\n", least) + 1 or head.rfind(" ", least) + 1 or _word_start(head, least)
     opening = {"fence": 1, "table_open": 2}.get(kind, 0)
     opener = "".join(line + "\n" for line in head.split("\n")[:opening])
-    if len(opener) * 4 > MAX_BLOCK:
+    if len(opener) * 2 > least:
         opener = ""
     return _Taken([source[:at]], opener + source[at:], goes_on=kind == "fence")
+
+
+def _word_start(head: str, least: int) -> int:
+    """Return where the last word begins, so that no key is cut in two; the end if all is one."""
+    words = _WORD_AT_END.search(head, least)
+    return words.start() if words and words.start() > least else len(head)
 
 
 def _block_starts(source: str) -> list[tuple[str, int]]:

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from agent_nb.core.secrets import mask
 from agent_nb.render.blocks import (
     ENDED,
     Block,
@@ -22,9 +21,9 @@ from agent_nb.render.blocks import (
     UserBlock,
 )
 from agent_nb.render.calls import arguments_of, card_note, headline, long_arguments, result_note
-from agent_nb.render.fit import cut
+from agent_nb.render.fit import cut, masked_card
 from agent_nb.render.html import image_address
-from agent_nb.render.inert import inert, tail_of, terminal_text
+from agent_nb.render.inert import tail_of, without_secrets
 from agent_nb.render.sentences import figures, model_line, phase_sentence, thinking_label
 from agent_nb.render.stream import html_blocks
 from agent_nb.ui.view import ViewState
@@ -272,28 +271,25 @@ def _thinking(block: ThinkingBlock, state: ViewState) -> Face:
 
 def _card(card: ToolCard, state: ViewState) -> Face:
     say = state.say
+    card = masked_card(card, state.facts.secrets)  # whole: of a cut key a part would show
     arguments = arguments_of(card)
     written, is_diff = long_arguments(card, arguments)
     running = card.status == "running"
     if card.status == "writing":
-        args = tail_of(_safe(tail_of(written, MAX_OUTPUT), state), LIVE_TAIL)
+        args = tail_of(written, LIVE_TAIL)
     else:
-        args = cut(_safe(written, state), MAX_OUTPUT, say)
-    if running:
-        recent = mask(tail_of(card.output, MAX_OUTPUT), state.facts.secrets)
-        output = tail_of(terminal_text(recent), LIVE_TAIL)
-    else:
-        output = cut(terminal_text(mask(card.output, state.facts.secrets)), MAX_OUTPUT, say)
+        args = cut(written, MAX_OUTPUT, say)
+    output = tail_of(card.output, LIVE_TAIL) if running else cut(card.output, MAX_OUTPUT, say)
     return {
         "type": "tool",
-        "name": _safe(card.name, state),
-        "line": _safe(headline(card.name, arguments, say), state),
+        "name": card.name,
+        "line": headline(card.name, arguments, say),
         "status": card.status,
-        "note": _safe(card_note(card, say), state),
+        "note": card_note(card, say),
         "since": card.started_s if running else None,
         "args": args.strip("\n"),
         "diff": is_diff,
-        "refusal": _safe(card.refusal, state),
+        "refusal": card.refusal,
         "out": output.strip("\n") if not running else output,
         "images": _images(card),
         "spread": _is_spread(card, args, output),
@@ -317,4 +313,4 @@ def _images(card: ToolCard) -> list[str]:
 
 
 def _safe(text: str, state: ViewState) -> str:
-    return inert(mask(text, state.facts.secrets))
+    return without_secrets(text, state.facts.secrets)

@@ -222,3 +222,31 @@ def test_what_a_call_wrote_is_kept_though_its_result_is_short() -> None:
     html = static_bundle(transcript(events))["text/html"]
     assert "line 100\n" in html
     assert "not shown" not in html
+
+
+def test_what_is_left_out_of_a_turn_and_of_a_question_is_said() -> None:
+    cards = tuple(
+        ToolCard(str(n), "ls", "done", GrowingText.of(), {"path": f"dir{n}"}) for n in range(500)
+    )
+    for bundle in (
+        static_bundle(Transcript("q", (ShownTurn(1, cards),))),
+        static_bundle(Transcript("Q" * 30_000)),
+    ):
+        for text in bundle.values():
+            assert re.search(r"parts of this turn not kept here|1 line not shown", text)
+
+
+@pytest.mark.parametrize("status", ["done", "stopped"])
+def test_a_key_that_is_split_or_escaped_in_a_call_is_masked(status: str) -> None:
+    written = '{"command": "' + "y" * 145 + ' \\u0068unter2hunter2xyz hunter2\\u001b[0mhunter2xyz"}'
+    card = ToolCard("1", "bash", status, GrowingText.of(written), output="hunter2\x1b[1mhunter2xyz")
+    bundle = static_bundle(Transcript("q", (ShownTurn(1, (card,)),)), secrets=["hunter2hunter2xyz"])
+    for text in bundle.values():
+        assert "hunter2" not in text
+
+
+def test_half_a_character_in_unfinished_arguments_is_replaced() -> None:
+    card = ToolCard("1", "write", "stopped", GrowingText.of('{"path": "a.txt", "content": "\ud83d'))
+    for text in static_bundle(Transcript("q\ud800", (ShownTurn(1, (card,)),))).values():
+        assert "a.txt" in text
+        assert text.encode()

@@ -1,6 +1,8 @@
 import time
 
-from agent_nb.render.inert import clip, inert, tail_of, terminal_text
+import pytest
+
+from agent_nb.render.inert import clip, inert, tail_of, terminal_text, without_secrets
 
 
 def test_terminal_codes_are_removed_and_hidden_characters_shown() -> None:
@@ -42,3 +44,16 @@ def test_clip_keeps_whole_lines_at_both_ends_and_counts_the_rest() -> None:
 def test_the_tail_of_a_text_begins_at_a_line() -> None:
     assert tail_of("one\ntwo\nthree", 9) == "three"
     assert tail_of("x" * 20, 5) == "xxxxx"
+
+
+@pytest.mark.parametrize(
+    "within",
+    ["\x1b[1m", "\x9b31m", "\x1b]8;;x\x07", "\x00", "\x08", "\u200b", "\u202e", "\ud800", "\x1b"],
+)
+def test_a_key_is_masked_whatever_unseen_stands_in_it(within: str) -> None:
+    shown = without_secrets(f"is hunter2{within}hunter2 it", ["hunter2hunter2"])
+    assert (shown == "is ••• it") == (within != "\ud800")  # a half is seen: it splits the key
+
+
+def test_hidden_characters_are_shown_where_there_is_no_key() -> None:
+    assert without_secrets("a\x00b", ["hunter2hunter2"]) == "a<U+0000>b"

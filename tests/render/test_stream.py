@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from page_checker import checked
 
 from agent_nb.render.growing import GrowingText
-from agent_nb.render.stream import MAX_BLOCK, html_blocks
+from agent_nb.render.stream import MAX_BLOCK, _take, html_blocks
 
 ANSWER = """# Title
 
@@ -143,3 +143,36 @@ def test_secrets_are_masked_even_where_they_come_in_pieces() -> None:
     html = "".join(html_blocks(value, is_open=True, secrets=["hunter2hunter2"]))
     assert "the key ••• and •••." in html
     assert "0123456789" not in html
+
+
+OPENERS = st.sampled_from(
+    ["", "```\n", "```json\nok\n", "~~~\n", "|a|\n|-|\n|", "> ", "- ", "    "]
+)
+LONG = st.tuples(
+    st.sampled_from(["x", "{", "word ", "a\n", "\n", "`", "|", '"k":1,']), st.integers(1, 9_000)
+)
+
+
+@given(OPENERS, st.lists(LONG, max_size=4))
+def test_every_cut_of_any_text_makes_it_shorter(opener: str, parts: list[tuple[str, int]]) -> None:
+    rest = opener + "".join(piece * (size // len(piece)) for piece, size in parts)
+    while taken := _take(rest):
+        assert len(taken.rest) < len(rest)
+        done = "".join(taken.finished)
+        assert rest.startswith(done)
+        assert taken.rest.endswith(rest[len(done) :])
+        rest = taken.rest
+
+
+@pytest.mark.parametrize("opener", ["```json\n", "|a|\n|-|\n|"])
+def test_a_line_longer_than_a_block_is_cut_in_its_middle(opener: str) -> None:
+    html = html_blocks(GrowingText.of(opener + "1" * 9_000), is_open=False)
+    assert len(html) == 2
+    assert "".join(html).count("1") == 9_000
+
+
+def test_a_cut_does_not_fall_within_a_key() -> None:
+    text = "```\n" + '"x",' * 1_995 + '"hunter2hunter2"' + "," * 100
+    html = html_blocks(GrowingText.of(text), is_open=False, secrets=["hunter2hunter2"])
+    assert "•••" in "".join(html)
+    assert "hunter" not in "".join(html)

@@ -261,3 +261,25 @@ def test_the_page_is_told_the_words_it_needs() -> None:
     body = snapshot(start_view("q", model="m", language="zh")).body
     assert body["lang"] == "zh"
     assert body["words"]["page.stop"] == "停止"
+
+
+def test_a_key_is_masked_before_a_line_is_cut_and_where_codes_split_it() -> None:
+    arguments = {"command": "y" * 150 + " hunter2hunter2xyz\n" + "hunter2\x1b[0mhunter2xyz"}
+    state = start_view("hunter2\x1b[1mhunter2xyz", model="m", secrets=("hunter2hunter2xyz",))
+    events = together(
+        streamed_text("hunter2\x1b[1mhunter2xyz"),
+        streamed_call("1", "bash", arguments, index=1),
+        answered(),
+        ran("1", "bash", arguments, "hunter2\x00hunter2xyz"),
+    )
+    for event in events:
+        state = reduce(state, event)
+    assert "hunter" not in json.dumps(snapshot(state).to_page())
+
+
+def test_half_a_character_in_arguments_stops_no_view() -> None:
+    state = start_view("q", model="m")
+    for event in streamed_call("1", "write", {"path": "a", "content": "\ud83d"}):
+        before, state = state, reduce(state, event)
+        diff(before, state)
+        json.dumps(snapshot(state).to_page()).encode()
