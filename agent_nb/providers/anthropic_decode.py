@@ -79,7 +79,7 @@ class AnthropicDecoder:
             try:
                 event = payload(data)
             except ValueError:
-                shown = data[:200].decode("utf-8", "replace")
+                shown = data.decode("utf-8", "replace")
                 self.failure = f"The stream was interrupted by what is not JSON: {shown}"
                 break
             if name == b"error":

@@ -12,7 +12,7 @@ from agent_nb.core.abort import Aborted, AbortSignal
 from agent_nb.core.events import ProviderEvent
 from agent_nb.core.provider import SentRequest
 from agent_nb.providers.failures import failure
-from agent_nb.providers.http import Http, secrets_in
+from agent_nb.providers.http import Http, secrets_in, shown_url
 from agent_nb.providers.repeated_shape import RepeatedShape
 from agent_nb.providers.sse import Frame, SseFraming
 
@@ -79,11 +79,13 @@ async def exchange(
             if events:
                 yield events
             if decoder.failure is not None:
-                raise failure(decoder.failure, secrets=secrets_in(headers))
+                raise failure(decoder.failure, secrets=secrets_in(headers, sent.url))
             is_whole = begins_with_event and framing.is_between_events
             shape.learn(events, chunk if is_whole else None)
         if decoder.ignored_count:
-            _log.debug("%s: %d unknown events were ignored", sent.url, decoder.ignored_count)
+            _log.debug(
+                "%s: %d unknown events were ignored", shown_url(sent.url), decoder.ignored_count
+            )
         await _run_out(pieces, signal)
 
 

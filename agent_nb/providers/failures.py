@@ -15,7 +15,9 @@ from agent_nb.core.errors import ContextOverflowError, ProviderError
 from agent_nb.core.secrets import mask
 
 BODY_LIMIT = 4000
-"""Characters of an error body that are kept. Source: pi-ai 1.6.0, `utils/error-body`."""
+"""Characters of an error's text that are kept. Source: pi-ai 1.6.0, `utils/error-body`."""
+
+_LONGEST_KEY = 4096
 
 _OVERFLOW = re.compile(
     r"""(?xi)
@@ -39,7 +41,7 @@ _OVERFLOW = re.compile(
 _OTHER_LIMIT = re.compile(
     r"(?i)rate limit|too many requests|^(?:throttling error|service unavailable):"
 )
-_TAGS = re.compile(r"(?is)<(script|style)\b.*?</\1\s*>|<!--.*?-->|<[^>]*>")
+_TAGS = re.compile(r"(?is)<(script|style)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<[^<>]*>")
 
 
 def is_context_overflow(text: str) -> bool:
@@ -62,17 +64,28 @@ def failure(
     retry_after_s: float | None = None,
     secrets: Iterable[str] = (),
 ) -> ProviderError:
-    """Make the error for `text`, with `secrets` and whatever looks like a key masked."""
-    shown = mask(text, secrets)
+    """Make the error for `text`: `secrets` and whatever looks like a key masked, cut to size."""
+    shown = _cut(text, secrets)
     kind = ContextOverflowError if is_context_overflow(shown) else ProviderError
     return kind(shown, status=status, retry_after_s=retry_after_s)
+
+
+def _cut(text: str, secrets: Iterable[str]) -> str:
+    """Mask, then cut: of a key that is cut in two no part would be recognised."""
+    start = mask(text[: BODY_LIMIT + 2 * _LONGEST_KEY], secrets)
+    if len(text) > BODY_LIMIT + 2 * _LONGEST_KEY:
+        start = start[:-_LONGEST_KEY]
+    elif len(start) <= BODY_LIMIT:
+        return start
+    return f"{start[:BODY_LIMIT]}… ({len(text):,} characters)"
 
 
 def refusal(
     status: int, body: str, headers: Mapping[str, str], secrets: Iterable[str] = ()
 ) -> ProviderError:
     """Make the error for an answer that is no success: `STATUS: body`."""
-    text = f"{status}: {readable(body) or '(no body)'}"
+    # Masked as it came: the words of a web page may end where reading it did, within a key.
+    text = f"{status}: {readable(mask(body, secrets)) or '(no body)'}"
     location = headers.get("location") if 300 <= status < 400 else None
     if location:
         text = f"{status}: the server sends us on to {location}; use that as the model's base URL"
@@ -80,15 +93,13 @@ def refusal(
 
 
 def readable(body: str) -> str:
-    """Return an error body fit to be shown: cut to size, a web page as its words.
+    """Return an error body fit to be read, a web page as its words; `failure` cuts it to size.
 
     >>> readable("<html><title>502 Bad Gateway</title><hr>nginx</html>")
     '502 Bad Gateway nginx'
     """
     text = body.strip()
-    if text.startswith("<"):
-        text = " ".join(_TAGS.sub(" ", text).split())
-    return text if len(text) <= BODY_LIMIT else f"{text[:BODY_LIMIT]}… ({len(text):,} characters)"
+    return " ".join(_TAGS.sub(" ", text).split()) if text.startswith("<") else text
 
 
 def error_text(error: Any) -> str:
@@ -102,7 +113,7 @@ def error_text(error: Any) -> str:
     if isinstance(error, Mapping) and isinstance(error.get("error"), Mapping | str):
         error = error["error"]
     if not isinstance(error, Mapping) or not isinstance(error.get("message"), str):
-        return error if isinstance(error, str) else json_text.dumps(error).decode()[:BODY_LIMIT]
+        return error if isinstance(error, str) else json_text.dumps(error).decode()
     kinds = dict.fromkeys(str(error[key]) for key in ("type", "code") if error.get(key))
     text = f"{error['message']} ({', '.join(kinds)})" if kinds else str(error["message"])
     metadata = error.get("metadata")  # OpenRouter: what its upstream said

@@ -1,5 +1,6 @@
 """Talk to a model server: one POST, its answer read piece by piece, failures in our words."""
 
+import re
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
@@ -9,11 +10,29 @@ import httpx
 
 from agent_nb.core.abort import AbortSignal
 from agent_nb.core.errors import ProviderError
-from agent_nb.core.secrets import MASK, is_secret_name
+from agent_nb.core.secrets import MASK
 from agent_nb.providers.failures import failure, refusal
 
 CONNECT_TIMEOUT_S = 30
 ERROR_BODY_BYTES = 65_536
+_HARMLESS = frozenset(
+    {
+        "accept",
+        "anthropic-beta",
+        "anthropic-version",
+        "content-length",
+        "content-type",
+        "http-referer",
+        "openai-beta",
+        "session-id",
+        "session_id",
+        "user-agent",
+        "x-client-request-id",
+        "x-session-affinity",
+        "x-session-id",
+        "x-title",
+    }
+)
 
 
 def standard_headers(ours: Mapping[str, str], models: Mapping[str, str]) -> dict[str, str]:
@@ -28,19 +47,32 @@ def standard_headers(ours: Mapping[str, str], models: Mapping[str, str]) -> dict
 
 
 def masked(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return `headers` fit to be shown."""
-    return {name: MASK if _is_secret(name) else value for name, value in headers.items()}
+    """Return `headers` fit to be shown: a header nobody knows may hold a key, whatever its name."""
+    return {name: value if name.lower() in _HARMLESS else MASK for name, value in headers.items()}
 
 
-def secrets_in(headers: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the keys in `headers`; what is shorter than 8 characters is no secret."""
-    values = (value for name, value in headers.items() if _is_secret(name))
-    keys = (value.removeprefix("Bearer ") for value in values)
-    return tuple(key for key in keys if len(key) >= 8)
+def secrets_in(headers: Mapping[str, str], url: str) -> tuple[str, ...]:
+    """Return what may be a key in a request; what is shorter than 8 characters is no secret."""
+    values = [value for name, value in headers.items() if name.lower() not in _HARMLESS]
+    values += [value.rpartition(" ")[2] for value in values]  # without `Bearer`
+    with suppress(httpx.InvalidURL):
+        address = httpx.URL(url)
+        # The endpoint's path comes after a query that somebody put into the base URL.
+        values += [address.password, *(v.partition("/")[0] for v in address.params.values())]
+    return tuple(sorted({value for value in values if len(value) >= 8}, key=len, reverse=True))
 
 
-def _is_secret(name: str) -> bool:
-    return name.endswith(("authorization", "cookie")) or is_secret_name(name.replace("-", "_"))
+def shown_url(url: str) -> str:
+    """Return an address without what may be a key: user, password and query.
+
+    >>> shown_url("https://me:hunter2@server.test/v1?key=hunter2")
+    'https://server.test/v1'
+    """
+    try:
+        plain = httpx.URL(url).copy_with(username="", password="", query=None, fragment=None)
+    except httpx.InvalidURL:
+        return re.sub("//.*@", "//", url, flags=re.DOTALL).partition("?")[0]
+    return str(plain)
 
 
 class Http:
@@ -73,7 +105,7 @@ class Http:
             ProviderError: If there is no answer, no success, or it breaks off.
             Aborted: If the signal is set.
         """
-        secrets = secrets_in(headers)
+        secrets = secrets_in(headers, url)
         try:
             client = self._client(httpx.URL(url))
             request = client.build_request("POST", url, headers=headers, content=body)
@@ -116,10 +148,13 @@ class Http:
 
     def _unreachable(self, error: Exception, url: str, secrets: tuple[str, ...]) -> ProviderError:
         if isinstance(error, httpx.InvalidURL | httpx.UnsupportedProtocol):
-            return failure(f"{url!r} is not the address of a server ({error})", secrets=secrets)
+            # Where a password is written wrongly, what httpx says may quote a part of it.
+            why = "" if "@" in url else f" ({error})"
+            text = f"{shown_url(url)!r} is not the address of a server{why}"
+            return failure(text, secrets=secrets)
         if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
             why = str(error) or f"no answer within {CONNECT_TIMEOUT_S} s"
-            text = f"Connection error: the server at {url} cannot be reached ({why})"
+            text = f"Connection error: the server at {shown_url(url)} cannot be reached ({why})"
             return failure(text, secrets=secrets)
         return self._broken_off(error, secrets)
 

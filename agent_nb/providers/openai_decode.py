@@ -85,7 +85,7 @@ class ChatDecoder:
             try:
                 chunk = payload(data)
             except ValueError:
-                shown = data[:200].decode("utf-8", "replace")
+                shown = data.decode("utf-8", "replace")
                 self.failure = f"The stream was interrupted by what is not JSON: {shown}"
                 break
             self._chunk(chunk, events, is_error=name == b"error")

@@ -3,9 +3,13 @@
 from typing import Any
 
 from agent_nb.core import json_text
+from agent_nb.core.errors import ProviderError
 
 Frame = tuple[bytes, bytes]
 """The name after `event:`, empty without one, and the data."""
+
+MOST_EVENT_BYTES = 64 << 20
+"""Longer events are no answer but a server gone wrong, which would take all memory."""
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -21,6 +25,8 @@ class SseFraming:
 
     def __init__(self) -> None:
         self._unfinished: list[bytes] = []
+        self._pending_bytes = 0
+        self._other_bytes = 0
         self._event = b""
         self._data: list[bytes] = []
         self._other: list[bytes] = []
@@ -33,9 +39,14 @@ class SseFraming:
         return b"\n".join(self._other)
 
     def feed(self, chunk: bytes) -> list[Frame]:
-        """Return the events that `chunk` completes."""
+        """Return the events that `chunk` completes.
+
+        Raises:
+            ProviderError: If an event does not end within 64 MB.
+        """
         if self.is_between_events and (frame := _single(chunk)):
             return [frame]
+        self._count(len(chunk))
         if b"\n" not in chunk:  # pieces of one long line are joined once, when it ends
             self.is_between_events = False
             self._unfinished.append(chunk)
@@ -48,7 +59,18 @@ class SseFraming:
         lines = chunk.split(b"\n")
         if rest := lines.pop():
             self._unfinished.append(rest)
-        return self._frames(lines)
+        frames = self._frames(lines)
+        if frames or self.is_between_events:
+            self._pending_bytes = self._other_bytes + len(rest)
+        return frames
+
+    def _count(self, added_bytes: int) -> None:
+        self._pending_bytes += added_bytes
+        if self._pending_bytes > MOST_EVENT_BYTES:
+            raise ProviderError(
+                f"The server sent an event of more than {MOST_EVENT_BYTES >> 20} MB; is this a "
+                "model server?"
+            )
 
     def finish(self) -> list[Frame]:
         """Return the event that the end of the stream completes, if any."""
@@ -73,6 +95,7 @@ class SseFraming:
                 self._event = line[6:].strip()
             elif not line.startswith((b":", b"id:", b"retry:")):
                 self._other.append(line)
+                self._other_bytes += len(line) + 1
         self.is_between_events = not (self._unfinished or self._data or self._event)
         return frames
 

@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import logging
 import socket
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
@@ -23,6 +24,7 @@ from agent_nb.providers.anthropic_messages import AnthropicMessages
 from agent_nb.providers.failures import refusal, retry_after_s
 from agent_nb.providers.openai_completions import OpenAICompletions
 from agent_nb.providers.openai_responses import OpenAIResponses
+from agent_nb.providers.sse import SseFraming
 
 KEY = "a-key-nobody-may-see"
 EVENT = b'data: {"choices":[{"delta":{"content":"Hi"}}]}\n\n'
@@ -206,6 +208,32 @@ async def test_an_endless_error_body_is_cut() -> None:
     assert len(str(error)) < 5000
 
 
+@pytest.mark.parametrize("piece", ["<!--", "<script>", "<", "<b", "</script "])
+def test_a_broken_web_page_is_read_at_once(piece: str) -> None:
+    since = time.process_time()
+    refusal(502, piece * (60_000 // len(piece)), {})
+    assert time.process_time() - since < 0.5
+
+
+@pytest.mark.parametrize(
+    "line", [b"x" * 8_000, b"x" * 8_000 + b"\n", b"data: " + b"x" * 8_000 + b"\n"]
+)
+def test_a_server_that_never_ends_an_event_is_given_up(line: bytes) -> None:
+    framing, piece = SseFraming(), line * 1_000
+    for _piece in range(8):
+        framing.feed(piece)
+    with pytest.raises(ProviderError, match="more than 64 MB"):
+        framing.feed(piece)
+
+
+def test_a_long_stream_of_short_events_or_of_pings_goes_on() -> None:
+    framing = SseFraming()
+    for _piece in range(17):
+        assert not framing.feed((b": " + b"ping" * 1_000 + b"\n\n") * 1_000)
+        assert framing.feed(b"data: " + b"x" * (1 << 22) + b"\n\ndata: y")
+        framing.feed(b"\n\n")
+
+
 async def test_an_error_body_that_breaks_off_is_shown_as_far_as_it_came() -> None:
     broken = answering(b"over", httpx.ReadError("gone"), status=500)
     assert str(await failure_of(broken)) == "500: over"
@@ -238,6 +266,52 @@ async def test_an_echoed_key_is_masked(model: Model) -> None:
     in_stream = b'data: {"error":{"message":"bad key ' + KEY.encode() + b'"}}\n\n'
     error = await failure_of(answering(in_stream), model)
     assert "bad key •••" in str(error)
+
+
+@every_api
+@pytest.mark.parametrize("before", [3_990, 195, 12_180, 65_530])
+async def test_of_a_key_across_a_limit_no_part_is_shown(model: Model, before: int) -> None:
+    filler = "x " * (before // 2)
+    page = "<p>" + "<b>" * ((before - 3) // 3)
+    for body in (filler + KEY, page + KEY):
+        echoing = answering((body * 2).encode(), status=500)
+        assert KEY[:5] not in str(await failure_of(echoing, model))
+    for data in (filler + KEY, '{"error":{"message":"' + filler + KEY + '"}}'):
+        echoing = answering(f"data: {data}\n\n".encode())
+        assert KEY[:5] not in str(await failure_of(echoing, model))
+
+
+@every_api
+@pytest.mark.parametrize("name", ["X-Auth", "x-my-pass", "Proxy-Authorization", "X-Region"])
+async def test_any_header_of_the_model_is_masked(model: Model, name: str) -> None:
+    shown: list[SentRequest] = []
+    echo = answering(b"what is " + KEY.encode() + b"?", status=400)
+    model = replace(model, headers={name: f"Basic {KEY}"})
+    with pytest.raises(ProviderError) as caught:
+        await ask(KINDS[model.api](transport=echo), request(model, on_sent=shown.append))
+    assert (KEY in str(caught.value), KEY in str(shown[0].headers)) == (False, False)
+    assert shown[0].headers["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"http://user:{KEY}@server.test/v1",
+        f"http://server.test/v1?key={KEY}",
+        f"http://user:se/{KEY}@server.test",
+        f"ftp://user:{KEY}@server.test",
+    ],
+)
+async def test_an_address_is_shown_without_what_may_be_a_key(url: str) -> None:
+    def refuse(sent: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError(f"no way to {sent.url.host}")
+
+    for transport in (httpx.MockTransport(refuse), answering(KEY.encode(), status=500), None):
+        if transport is None and "ftp" not in url:
+            continue
+        with pytest.raises(ProviderError) as caught:
+            await ask(OpenAICompletions(transport=transport), request(replace(MODEL, base_url=url)))
+        assert KEY not in str(caught.value)
 
 
 @every_api
