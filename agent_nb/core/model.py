@@ -39,14 +39,14 @@ class Model:
     id: str
     provider: str
     api: str
-    base_url: str = ""
+    base_url: str = field(default="", repr=False)
     name: str = ""
     reasoning: bool = False
     inputs: tuple[str, ...] = ("text",)
     context_window: int = 128_000
     max_tokens: int = 16_384
     prices: Prices | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     compat: Mapping[str, Any] = field(default_factory=dict)
     thinking_levels: Mapping[str, str | None] = field(default_factory=dict)
 

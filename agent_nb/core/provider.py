@@ -10,6 +10,7 @@ from agent_nb.core.abort import AbortSignal
 from agent_nb.core.events import ProviderEvent
 from agent_nb.core.messages import Message
 from agent_nb.core.model import Model, ThinkingLevel
+from agent_nb.core.secrets import public_address
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class SentRequest:
         return json_text.loads(self.body)
 
     def __repr__(self) -> str:
-        return f"SentRequest({self.url}, {self.size_bytes:,} bytes)"
+        return f"SentRequest({public_address(self.url)}, {self.size_bytes:,} bytes)"
 
 
 def _ignore_request(_request: SentRequest) -> None:

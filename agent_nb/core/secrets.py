@@ -1,7 +1,7 @@
 """Keep keys out of what is shown, saved or exported."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 MASK = "•••"
 
@@ -57,13 +57,26 @@ def mask(text: str, values: Iterable[str] = ()) -> str:
     return _KEY_SHAPES.sub(MASK, text)
 
 
-def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return `environment` without model keys, for child processes of tools."""
+def public_address(url: str) -> str:
+    """Return host and path of a URL: name, password and query may hold keys.
+
+    >>> public_address("http://me:hunter2@example.org:8080/v1?key=hunter2")
+    'example.org:8080/v1'
+    """
+    rest = re.split(r"[?#]", url.partition("//")[2] or url, maxsplit=1)[0]
+    host, slash, path = rest.partition("/")
+    return host.rpartition("@")[2] + slash + path
+
+
+def without_secrets(environment: Mapping[str, str], names: Container[str] = ()) -> dict[str, str]:
+    """Return `environment` without model keys and `names`, for child processes of tools."""
     return {
         name: value
         for name, value in environment.items()
         if not (
-            name.upper().endswith(("_API_KEY", "_AUTH_TOKEN")) or name.upper() in _MODEL_SECRETS
+            name in names
+            or name.upper().endswith(("_API_KEY", "_AUTH_TOKEN"))
+            or name.upper() in _MODEL_SECRETS
         )
     }
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent_nb.core.messages import NO_USAGE, AssistantMessage, Message, Usage
+from agent_nb.core.secrets import mask
 from agent_nb.inspect.turns import CallRecord, Turn, question_of, turns_of
 
 Outcome = Literal["done", "error", "stopped", "budget"]
@@ -55,7 +56,7 @@ class RunResult:
         return sum(answers, start=NO_USAGE)
 
     def __repr__(self) -> str:
-        why = f" ({self.error})" if self.error else ""
+        why = f" ({mask(self.error)})" if self.error else ""
         return (
             f"<RunResult {self.outcome}{why}: {_count(len(self.turns), 'turn')}, "
             f"{_count(len(self.tool_calls), 'tool call')}, "

@@ -51,6 +51,7 @@ class Scene:
         model_note: What must be said of the model each time.
         notes: Sentences to be shown above the run; on first use which model answers and why.
         stop: Stops the run; called on the agent thread.
+        secrets: What must be masked.
     """
 
     question: str
@@ -58,6 +59,7 @@ class Scene:
     model_note: str
     notes: tuple[str, ...]
     stop: Callable[[], None]
+    secrets: tuple[str, ...] = ()
 
 
 async def attach(scene: Scene, cell: CellOutput, shown: Shown, runtime: Runtime) -> "AttachedView":

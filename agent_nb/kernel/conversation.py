@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal
 from agent_nb.core.content import ImageContent
 from agent_nb.core.events import AgentSettled, SessionEvent
 from agent_nb.core.model import THINKING_LEVELS, ThinkingLevel
-from agent_nb.core.secrets import mask, secret_values
 from agent_nb.core.tool import Effect
 from agent_nb.inspect.runs import RunResult
 from agent_nb.kernel.attach import Scene, Shown, attach
@@ -168,7 +167,7 @@ class Conversation:
         if key != self._introduced:
             introduction = session.choice.introduction(language_of(os.environ))
             notes = (introduction, *session.reports, *notes)
-        return Scene(question.text, key, model_note(key), notes, self.stop)
+        return Scene(question.text, key, model_note(key), notes, self.stop, session.secrets)
 
     async def _queue(self, question: Question) -> RunResult:
         session = self.session
@@ -292,8 +291,7 @@ def _thinking_level(name: str) -> ThinkingLevel:
 
 def _unless_failed(result: RunResult) -> RunResult:
     if result.outcome == "error":
-        error = mask(result.error or "The model gave no answer.", secret_values(os.environ))
-        raise AgentRunError(error, result=result)
+        raise AgentRunError(result.error or "The model gave no answer.", result=result)
     if result.outcome == "stopped":
         raise AgentRunError("The run was stopped.", result=result)
     return result

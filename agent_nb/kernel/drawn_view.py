@@ -81,7 +81,7 @@ class DrawnView:
         self._scene = scene
         self._cell = cell
         self._runtime = runtime
-        self._secrets = secret_values(os.environ)
+        self._secrets = secret_values(os.environ, scene.secrets)
         self._widget: AgentView | None = None
         self._has_ended = False
         self._was_met = False

@@ -7,10 +7,17 @@ the user's `models.json` (pi's format) lies on top; local servers are known by n
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.model import THINKING_LEVELS, Model, Prices, ThinkingLevel
+from agent_nb.core.secrets import secret_values
 from agent_nb.providers.auth import Key, environment_key, resolve_value
+from agent_nb.providers.models_file import (
+    CostEntry,
+    checked_providers,
+    variables_in,
+)
 
 DEMO = "demo/reader"
 
@@ -75,6 +82,9 @@ class Catalog:
         config: The parsed `models.json`, or an empty object.
         environment: Where keys and `$NAME` values are looked up.
         extra: Models of in-process providers, the demo among them.
+
+    Raises:
+        ConfigError: If `config` is not what was expected; names the place.
     """
 
     def __init__(
@@ -85,9 +95,8 @@ class Catalog:
     ) -> None:
         self._environment = environment
         self._extra = {model.key: model for model in extra}
-        self._config = config.get("providers") or {}
-        if not isinstance(self._config, Mapping):
-            raise ConfigError('models.json: "providers" must be an object')
+        self._config = checked_providers(config)
+        self._outputs: dict[str, str | None] = {}
 
     def find(self, name: str, *, provider: str | None = None) -> Found:
         """Find a model by `provider/id`, an id, or a part of one, with an optional `:level`.
@@ -103,9 +112,9 @@ class Catalog:
 
     def key(self, model: Model) -> Key | None:
         """Return the key for a model's provider; None if there is none or none is needed."""
-        entry = self._config.get(model.provider) or {}
-        if entry.get("apiKey"):
-            value = resolve_value(str(entry["apiKey"]), self._environment)
+        entry = self._config.get(model.provider)
+        if entry and entry.api_key:
+            value = self._resolved(entry.api_key)
             if value:
                 return Key(value, "models.json")
         hosted = HOSTED.get(model.provider)
@@ -113,9 +122,29 @@ class Catalog:
 
     def needs_key(self, model: Model) -> bool:
         """Say whether the model cannot be asked without a key."""
-        return model.provider in HOSTED or bool(
-            (self._config.get(model.provider) or {}).get("apiKey")
-        )
+        entry = self._config.get(model.provider)
+        return model.provider in HOSTED or bool(entry and entry.api_key)
+
+    @property
+    def secret_variables(self) -> frozenset[str]:
+        """The variables that `models.json` takes keys from."""
+        written = (value for entry in self._config.values() for value in entry.secrets)
+        return frozenset(name for value in written for name in variables_in(value))
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What must not be shown: secrets of the environment and of `models.json`.
+
+        The output of a command is among them once a key was asked for; none is run for this.
+        """
+        known = [self._environment.get(name, "") for name in self.secret_variables]
+        known += [value for value in self._outputs.values() if value]
+        for entry in self._config.values():
+            plain = (v for v in entry.secrets if not v.startswith("!") and not variables_in(v))
+            known += [value.removeprefix("Bearer ") for value in plain]
+            for place in (entry, *(entry.models or ())):
+                known += _secrets_of_address(place.base_url or "")
+        return secret_values(self._environment, known)
 
     def missing_key(self, model: Model) -> str:
         """Return the sentence that says which key is missing and what to do."""
@@ -185,45 +214,53 @@ class Catalog:
         """Yield the models of `models.json` for a provider."""
         entry = self._config[provider]
         hosted = HOSTED.get(provider)
-        for item in entry.get("models") or []:
-            api = item.get("api") or entry.get("api") or (hosted.api if hosted else None)
-            url = item.get("baseUrl") or entry.get("baseUrl") or (hosted.base_url if hosted else "")
-            if not api or not item.get("id"):
-                raise ConfigError(
-                    f'models.json: provider "{provider}" needs an "api", and each model an "id"'
-                )
+        for item in entry.models or ():
+            api = item.api or entry.api or (hosted.api if hosted else None)
+            url = item.base_url or entry.base_url or (hosted.base_url if hosted else "")
+            if not api:
+                raise ConfigError(f'models.json: provider "{provider}" needs an "api"')
             yield Model(
-                id=item["id"],
+                id=item.id,
                 provider=provider,
                 api=api,
                 base_url=url,
-                name=item.get("name") or item["id"],
-                reasoning=bool(item.get("reasoning")),
-                inputs=tuple(item.get("input") or ("text",)),
-                context_window=item.get("contextWindow") or 128_000,
-                max_tokens=item.get("maxTokens") or 16_384,
-                prices=_prices(item.get("cost")),
-                headers=self._headers(
-                    {**(entry.get("headers") or {}), **(item.get("headers") or {})}
-                ),
-                compat={**(entry.get("compat") or {}), **(item.get("compat") or {})},
-                thinking_levels=item.get("thinkingLevelMap") or {},
+                name=item.name or item.id,
+                reasoning=bool(item.reasoning),
+                inputs=item.input or ("text",),
+                context_window=item.context_window or 128_000,
+                max_tokens=item.max_tokens or 16_384,
+                prices=_prices(item.cost),
+                headers=self._headers({**(entry.headers or {}), **(item.headers or {})}),
+                compat={**(entry.compat or {}), **(item.compat or {})},
+                thinking_levels=item.thinking_level_map or {},
             )
 
     def _headers(self, headers: Mapping[str, str]) -> dict[str, str]:
-        resolved = {name: resolve_value(v, self._environment) for name, v in headers.items()}
+        resolved = {name: self._resolved(value) for name, value in headers.items()}
         return {name: value for name, value in resolved.items() if value is not None}
 
+    def _resolved(self, value: str) -> str | None:
+        """Return what a value means; a command runs once."""
+        if not value.startswith("!"):
+            return resolve_value(value, self._environment)
+        if value not in self._outputs:
+            self._outputs[value] = resolve_value(value, self._environment)
+        return self._outputs[value]
 
-def _prices(cost: Mapping[str, float] | None) -> Prices | None:
-    if not cost:
+
+def _prices(cost: CostEntry | None) -> Prices | None:
+    if cost is None or not cost.model_fields_set:
         return None
-    return Prices(
-        cost.get("input", 0),
-        cost.get("output", 0),
-        cost.get("cacheRead", 0),
-        cost.get("cacheWrite", 0),
-    )
+    return Prices(cost.input, cost.output, cost.cache_read, cost.cache_write)
+
+
+def _secrets_of_address(url: str) -> list[str]:
+    """Return the password and the values of the query of an address."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return []
+    return [parts.password or "", *(value for _, value in parse_qsl(parts.query))]
 
 
 def _hosted_models(provider: str) -> Iterator[Model]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent_nb.core.model import Model
+from agent_nb.core.secrets import public_address
 from agent_nb.render.words import words
 
 Why = Literal["asked", "session", "settings", "key", "default"]
@@ -50,9 +51,10 @@ class ModelChoice:
         return words(language)(f"choice.{self.why}", detail=self.detail)
 
     def _destination(self, language: str) -> str:
-        host = self.model.base_url.partition("//")[2].partition("/")[0]
-        name = host.partition(":")[0].strip("[]")
+        host = public_address(self.model.base_url).partition("/")[0]
+        v6, bracket, _ = host.removeprefix("[").partition("]")
+        name = v6 if bracket else host.partition(":")[0]
         if not self.model.base_url:
             return words(language)("goes.nowhere")
-        local = name in {"127.0.0.1", "localhost", "", "::1"}
+        local = name in {"127.0.0.1", "localhost", "::1"}
         return words(language)("goes.local" if local else "goes.away", host=host)

@@ -135,7 +135,7 @@ async def create_session(options: SessionOptions | None = None, **changes: Any) 
         tool_context=ToolContext(
             cwd=cwd,
             signal=AbortSignal(),
-            environment=without_secrets(environment),
+            environment=without_secrets(environment, catalog.secret_variables),
             sees_images="image" in choice.model.inputs,
             may_read=gate.may_read,
         ),

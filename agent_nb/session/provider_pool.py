@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.model import Model
 from agent_nb.core.provider import Provider
+from agent_nb.core.secrets import secret_values
 from agent_nb.providers.catalog import Catalog
 
 
@@ -69,6 +70,11 @@ class ProviderPool:
         self._catalog = catalog
         self._providers = {(name, ""): provider for name, provider in given.items()}
         self._terms = terms
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What must not be shown, the given key among it; longest first."""
+        return secret_values({}, (*self._catalog.secrets, self._terms.api_key or ""))
 
     def for_model(self, model: Model) -> Provider:
         """Return who serves the model.

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -11,6 +11,7 @@ from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import TurnEnd
 from agent_nb.core.messages import AssistantMessage, Message
 from agent_nb.core.model import Model
+from agent_nb.core.secrets import mask
 from agent_nb.inspect.runs import Outcome, RunResult
 
 
@@ -97,9 +98,10 @@ class Run:
         """Note what ended the run other than the model or the user."""
         self._failure = f"{type(error).__name__}: {error}".rstrip(": ")
 
-    def settle(self, model: str) -> None:
-        """Fix the result."""
+    def settle(self, model: str, secrets: Sequence[str] = ()) -> None:
+        """Fix the result; `secrets` are masked in what went wrong."""
         outcome, error = self._outcome()
+        error = mask(error, secrets) if error else None
         duration_s = time.monotonic() - self._started
         self.result = RunResult(tuple(self.messages), outcome, duration_s, model, error)
 

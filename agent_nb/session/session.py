@@ -165,6 +165,11 @@ class AgentSession:
         return (*self._history.store.reports, *self._parts.resources.reports)
 
     @property
+    def secrets(self) -> tuple[str, ...]:
+        """The values to be masked wherever something is shown, longest first."""
+        return self._parts.providers.secrets
+
+    @property
     def tools(self) -> tuple[Tool, ...]:
         """The tools the model may call."""
         return self._tools
@@ -415,7 +420,7 @@ class AgentSession:
     def _settle(self, run: Run) -> None:
         self.queues.put_back()
         self._run = None
-        run.settle(self.model.key)
+        run.settle(self.model.key, self.secrets)
         self._runs.append(run.result)
         self._emit(AgentSettled(aborted=run.signal.aborted and not run.out_of_time))
         run.settled.set_result(run.result)

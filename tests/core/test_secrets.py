@@ -1,6 +1,14 @@
 import pytest
 
-from agent_nb.core.secrets import MASK, is_secret_name, mask, secret_values, without_secrets
+from agent_nb.core.provider import SentRequest
+from agent_nb.core.secrets import (
+    MASK,
+    is_secret_name,
+    mask,
+    public_address,
+    secret_values,
+    without_secrets,
+)
 
 SHAPES = [
     "sk-" + "a" * 40,
@@ -56,3 +64,24 @@ def test_secret_variables_are_known_by_name(name: str, secret: bool) -> None:
 def test_children_do_not_inherit_model_keys() -> None:
     environment = {"ANTHROPIC_API_KEY": "k", "HF_TOKEN": "t", "PATH": "/bin", "GIT_TOKEN": "g"}
     assert without_secrets(environment) == {"PATH": "/bin", "GIT_TOKEN": "g"}
+
+
+def test_children_do_not_inherit_variables_that_are_named() -> None:
+    environment = {"CORP_LLM_VALUE": "v", "PATH": "/bin"}
+    assert without_secrets(environment, {"CORP_LLM_VALUE"}) == {"PATH": "/bin"}
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://api.example.org/v1", "api.example.org/v1"),
+        ("http://u:hidden@h:1/v1?key=hidden#hidden", "h:1/v1"),
+        ("http://far.example?@localhost", "far.example"),
+        ("http://[::1]:8080/v1", "[::1]:8080/v1"),
+        ("u:hidden@h/v1", "h/v1"),
+    ],
+)
+def test_an_address_is_shown_without_what_may_be_a_key(url: str, shown: str) -> None:
+    assert public_address(url) == shown
+    sent = SentRequest(url, {}, b"{", (), 0, b"}")
+    assert repr(sent) == f"SentRequest({shown}, 2 bytes)"

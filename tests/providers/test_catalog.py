@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from agent_nb.core.errors import ConfigError
@@ -61,3 +63,62 @@ def test_a_key_can_come_from_a_command() -> None:
     assert resolve_value("!printf abc") == "abc"
     with pytest.raises(ConfigError, match="should give a key failed"):
         resolve_value("!exit 3")
+
+
+@pytest.mark.parametrize(
+    ("providers", "place"),
+    [
+        ([], "providers"),
+        ({"x": 5}, "providers.x"),
+        ({"x": {"models": [1]}}, "providers.x.models.0"),
+        ({"x": {"models": {"a": 1}}}, "providers.x.models"),
+        ({"x": {"api": "a", "models": [{"id": 5}]}}, "providers.x.models.0.id"),
+        ({"x": {"api": "a", "models": [{}]}}, "providers.x.models.0.id"),
+        ({"x": {"headers": {"a": 5}}}, "providers.x.headers.a"),
+        ({"x": {"models": [{"id": "m", "cost": "free"}]}}, "providers.x.models.0.cost"),
+        ({"x": {"models": [{"id": "m", "input": 5}]}}, "providers.x.models.0.input"),
+        ({"x": {"baseUrl": 5}}, "providers.x.baseUrl"),
+        ({"x": {"apiKey": ["hidden-key"]}}, "providers.x.apiKey"),
+        ({"x": {"models": [{"id": "m", "maxTokens": -1}]}}, "providers.x.models.0.maxTokens"),
+    ],
+)
+def test_a_mistake_in_models_json_is_one_line_that_says_where(
+    providers: object, place: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Catalog({"providers": providers}, {})
+    assert str(caught.value).startswith(f"models.json: {place}: ")
+    assert "\n" not in str(caught.value)
+    assert "hidden-key" not in str(caught.value)
+
+
+def test_what_models_json_holds_or_names_is_known_as_secret(tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    config = {
+        "providers": {
+            "a": {
+                "api": "openai-completions",
+                "baseUrl": "http://me:url-password@h/v1?key=query-secret",
+                "apiKey": "$CORP_LLM_SECRET_1",
+                "headers": {"Authorization": "Bearer literal-token", "x-team": "data-science"},
+                "models": [{"id": "m", "headers": {"x-api-key": "${HEADER_VALUE}"}}],
+            },
+            "b": {
+                "api": "openai-completions",
+                "apiKey": f"!echo once >> {ran}; echo command-key",
+                "models": [{"id": "n"}],
+            },
+        }
+    }
+    environment = {"CORP_LLM_SECRET_1": "corp-value", "HEADER_VALUE": "header-value"}
+    catalog = Catalog(config, environment)
+    assert catalog.secret_variables == set(environment)
+    expected = {"url-password", "query-secret", "corp-value", "literal-token", "header-value"}
+    assert set(catalog.secrets) == expected
+    model = catalog.find("b/n").model
+    for _ in range(2):
+        catalog.key(model)
+    assert set(catalog.secrets) == expected | {"command-key"}
+    assert ran.read_text() == "once\n"
+    shown = repr(catalog.find("a/m").model)
+    assert not any(secret in shown for secret in catalog.secrets)

@@ -19,6 +19,7 @@ from agent_nb.core.events import (
 from agent_nb.core.messages import AssistantMessage, ToolResultMessage, UserMessage
 from agent_nb.core.model import Model
 from agent_nb.providers.scripted import ScriptedProvider, breaks_off, calls, fails, says
+from agent_nb.session.choice import ModelChoice
 from agent_nb.session.create import create_session
 from agent_nb.session.run import Budget
 from agent_nb.session.session import AgentSession
@@ -329,3 +330,28 @@ async def test_resumed_prompts_store_the_system_prompt_once(make_session: MakeSe
     answer = session.messages[-1]
     assert isinstance(answer, AssistantMessage)
     assert answer.model == "script"
+
+
+@pytest.mark.parametrize(
+    ("base_url", "said"),
+    [
+        ("http://me:hidden-key@127.0.0.1:9/v1", "127.0.0.1:9"),
+        ("https://far.example/v1?key=hidden-key", "far.example"),
+        ("http://[2001:db8::1]:80/v1", "[2001:db8::1]:80"),
+        ("http://[::1]:80/v1", "[::1]:80"),
+    ],
+)
+def test_where_the_text_goes_is_said_without_keys(base_url: str, said: str) -> None:
+    choice = ModelChoice(Model("m", "own", "openai-completions", base_url), "asked")
+    assert said in choice.destination
+    assert "hidden" not in choice.introduction() + repr(choice)
+    local = ModelChoice(Model("m", "own", "x", "http://localhost/v1"), "asked").destination
+    is_local = "127.0.0.1" in said or "[::1]" in said
+    assert (choice.destination.replace(said, "localhost") == local) == is_local
+
+
+async def test_keys_are_masked_in_why_a_run_failed(make_session: MakeSession) -> None:
+    session = await make_session(fails("refused: key hunter2hunter2"), api_key="hunter2hunter2")
+    result = await session.prompt("Hi")
+    assert session.secrets == ("hunter2hunter2",)
+    assert "hunter2" not in f"{result.error} {result!r}"
