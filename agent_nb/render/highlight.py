@@ -1,6 +1,7 @@
 """Code as HTML, coloured by Pygments; few kinds of token, so that the HTML stays small."""
 
 import re
+import time
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from html import escape
@@ -11,8 +12,14 @@ from pygments.lexers import get_lexer_by_name
 from pygments.token import Comment, Generic, Keyword, Name, Number, Operator, String, _TokenType
 from pygments.util import ClassNotFound
 
-MAX_CODE = 60_000
+MAX_CODE = 20_000
 """Longer code stays uncoloured."""
+
+COLOUR_WITHIN_S = 0.25
+"""Time beyond the usual to colour the code of one text: some lexers are slow on bad input."""
+
+USUAL_S = 5e-6
+"""What a character may take without being counted; most lexers need less."""
 
 _KINDS = (
     (Comment, "comment"),
@@ -39,16 +46,31 @@ Attribute = Callable[[str], str]
 """Gives the HTML attribute for a kind of token, such as `class="agn-keyword"`."""
 
 
-def highlighted(code: str, language: str, attribute: Attribute) -> str:
-    """Return `code` as escaped HTML, with `<span>`s where the language is known."""
+def highlighted(
+    code: str, language: str, attribute: Attribute, *, within_s: float = COLOUR_WITHIN_S
+) -> str:
+    """Return `code` as escaped HTML, with `<span>`s where the language is known.
+
+    What a lexer has not reached after `within_s` and the usual time stays uncoloured.
+    """
     lexer = _lexer(language) if len(code) <= MAX_CODE and _LANGUAGE.fullmatch(language) else None
     if lexer is None:
         return escape(code, quote=False)
-    return "".join(_spans(lexer, code, attribute))
+    return "".join(_spans(_pieces(lexer, code, within_s), attribute))
 
 
-def _spans(lexer: Lexer, code: str, attribute: Attribute) -> Iterable[str]:
-    pieces = ((_kind(token), text) for _, token, text in lexer.get_tokens_unprocessed(code))
+def _pieces(lexer: Lexer, code: str, within_s: float) -> Iterable[tuple[str, str]]:
+    """Yield the kind and text of each token, and in the end of what there was no time for."""
+    until, reached = time.monotonic() + within_s + len(code) * USUAL_S, 0
+    for at, token, text in lexer.get_tokens_unprocessed(code):
+        if time.monotonic() > until:
+            break
+        yield _kind(token), text
+        reached = at + len(text)
+    yield "", code[reached:]
+
+
+def _spans(pieces: Iterable[tuple[str, str]], attribute: Attribute) -> Iterable[str]:
     for kind, group in groupby(pieces, key=lambda piece: piece[0]):
         text = escape("".join(text for _, text in group), quote=False)
         yield f"<span {attribute(kind)}>{text}</span>" if kind else text

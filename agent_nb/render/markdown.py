@@ -4,6 +4,8 @@ Two forms. The *live* one leans on the view's style sheet. The *static* one carr
 with it and uses only what front ends keep of a notebook they do not trust.
 """
 
+import re
+import time
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -16,9 +18,8 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
-from mdit_py_plugins.tasklists import tasklists_plugin
 
-from agent_nb.render.highlight import highlighted
+from agent_nb.render.highlight import COLOUR_WITHIN_S, USUAL_S, highlighted
 from agent_nb.render.maths import latex_source, maths_html, maths_plugin
 
 Form = Literal["live", "static"]
@@ -84,6 +85,7 @@ _PROPERTIES = {
     *("border-collapse", "border-radius", "font-family", "font-size", "font-weight", "color"),
     *("background", "line-height", "list-style", "overflow", "white-space"),
 }
+_TASK = re.compile(r"\[([ xX])\][ \t\n]+")
 _SCHEMES = {"http", "https", "mailto"}
 
 
@@ -116,7 +118,8 @@ def parser(form: Form) -> MarkdownIt:
     """Return the parser and renderer of a form; CommonMark with tables, tasks and mathematics."""
     renderer, tame = (_Live, _tame_live) if form == "live" else (_Static, _tame_static)
     md = MarkdownIt("commonmark", {"html": False}, renderer_cls=renderer)
-    md.enable(["table", "strikethrough"]).use(maths_plugin).use(tasklists_plugin)
+    md.enable(["table", "strikethrough"]).use(maths_plugin)
+    md.core.ruler.push("tasks", _mark_tasks)
     md.core.ruler.push("agent_nb", tame)
     for name in ("math_inline", "math_inline_double", "math_block"):
         md.add_render_rule(name, renderer.formula)
@@ -136,12 +139,6 @@ class _Renderer(RendererHTML):
             return f'<span title="{escape(source)}">{label}</span>'
         return f'<a href="{escape(source)}" target="_blank">{label}</a>'
 
-    def html_inline(
-        self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
-    ) -> str:
-        """Draw a task's check box, the only raw HTML there is: the plugin made it."""
-        return "☑" if 'checked="checked"' in tokens[idx].content else "☐"
-
     def formula(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         """Show mathematics."""
         token = tokens[idx]
@@ -153,7 +150,11 @@ class _Renderer(RendererHTML):
     def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         """Colour code whose language is named."""
         words = tokens[idx].info.split(maxsplit=1)
-        code = highlighted(tokens[idx].content, words[0] if words else "", self._colour)
+        content, began = tokens[idx].content, time.monotonic()
+        left_s = env.get("colour_s", COLOUR_WITHIN_S)
+        code = highlighted(content, words[0] if words else "", self._colour, within_s=left_s)
+        beyond_s = time.monotonic() - began - len(content) * USUAL_S
+        env["colour_s"] = left_s - max(0.0, beyond_s)
         return f"<pre {self._code_attribute(env)}>{code}</pre>\n"
 
     def code_block(
@@ -199,6 +200,24 @@ class _Static(_Renderer):
 
     def _code_attribute(self, env: EnvType) -> str:
         return f'style="{PRE_STYLE}"'
+
+
+def _mark_tasks(state: StateCore) -> None:
+    """Turn `[ ]` and `[x]` at the start of list items into check boxes, in linear time."""
+    lists: list[Token] = []
+    for before, item, token in zip(state.tokens, state.tokens[1:], state.tokens[2:], strict=False):
+        if before.type in {"bullet_list_open", "ordered_list_open"}:
+            lists.append(before)
+        elif before.type in {"bullet_list_close", "ordered_list_close"}:
+            lists.pop()
+        kinds = before.type, item.type, token.type
+        if kinds == ("list_item_open", "paragraph_open", "inline") and token.children:
+            first = token.children[0]
+            if first.type == "text" and (task := _TASK.match(first.content)):
+                box = "☐" if task[1] == " " else "☑"
+                first.content = f"{box} {first.content[task.end() :]}"
+                before.attrSet("class", "task-list-item")
+                lists[-1].attrSet("class", "contains-task-list")
 
 
 def _tame_live(state: StateCore) -> None:

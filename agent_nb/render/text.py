@@ -22,9 +22,11 @@ from agent_nb.render.sentences import figures, model_line, phase_sentence, think
 from agent_nb.render.words import Words, words
 
 _SPECIAL = re.compile(r"([\\`*_\[\]~$|#!])")
-_CODE_SPANS = re.compile(r"(`+)(?!`)[^`](?:.*?[^`])?\1(?!`)", re.DOTALL)
+_BACKTICKS = re.compile(r"`+")
 _BAD_LINK = re.compile(r"\](?=(?:\(|:)\s*<?\s*(?:javascript|vbscript|data|file):)", re.IGNORECASE)
 _TAIL_OF_FAILURE = 600
+_COMMONMARK = MarkdownIt("commonmark", {"html": False})
+_WITH_HTML = MarkdownIt("commonmark", {"html": True}).enable("table")
 
 
 # --- plain text
@@ -111,9 +113,10 @@ def _folded(summary: str, body: str) -> str:
 
 
 def _fenced(text: str) -> str:
-    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    text = inert(text)  # first: what it takes out may join backticks
+    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
     fence = "`" * max(3, longest + 1)
-    return f"{fence}text\n{inert(text)}\n{fence}"
+    return f"{fence}text\n{text}\n{fence}"
 
 
 def _html_line(text: str) -> str:
@@ -133,9 +136,11 @@ def _escaped(text: str) -> str:
 def tame_markdown(source: str) -> str:
     """Return a model's Markdown without raw HTML and without pictures from outside.
 
-    Code is left as it is. Where that is not enough to make it harmless, all of it is escaped.
+    Code is left as it is, and ends here if it was left open: what follows must not be part of it.
+    Where that is not enough to make it harmless, all of it is escaped.
     """
-    code_lines = _code_lines(source)
+    code = [t for t in _COMMONMARK.parse(source) if t.type in {"fence", "code_block"} and t.map]
+    code_lines = {line for token in code for line in range(*(token.map or ()))}
     pieces = []
     prose: list[str] = []
     for number, line in enumerate(source.split("\n")):
@@ -146,16 +151,35 @@ def tame_markdown(source: str) -> str:
         else:
             prose.append(line)
     pieces += [_tame_prose("\n".join(prose))] if prose else []
-    tamed = "\n".join(pieces)
+    tamed = "\n".join(pieces) + _missing_end(code, source)
     return tamed if _is_harmless(tamed) else _escaped(source)
 
 
 def _tame_prose(text: str) -> str:
     parts, at = [], 0
-    for span in _CODE_SPANS.finditer(text):
-        parts += [_without_html(text[at : span.start()]), span[0]]
-        at = span.end()
+    for start, end in _code_spans(text):
+        parts += [_without_html(text[at:start]), text[start:end]]
+        at = end
     return "".join([*parts, _without_html(text[at:])])
+
+
+def _code_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where code spans begin and end: at runs of as many backticks, in linear time."""
+    runs = [run.span() for run in _BACKTICKS.finditer(text)]
+    later: dict[int, int] = {}
+    partners: list[int | None] = []
+    for at in range(len(runs) - 1, -1, -1):
+        size = runs[at][1] - runs[at][0]
+        partners.append(later.get(size))
+        later[size] = at
+    partners.reverse()
+    at = 0
+    while at < len(runs):
+        partner = partners[at]
+        if partner is not None:
+            yield runs[at][0], runs[partner][1]
+            at = partner
+        at += 1
 
 
 def _without_html(text: str) -> str:
@@ -163,19 +187,21 @@ def _without_html(text: str) -> str:
     return _BAD_LINK.sub(r"\\]", text)
 
 
-def _code_lines(source: str) -> set[int]:
-    tokens = MarkdownIt("commonmark", {"html": False}).parse(source)
-    return {
-        line
-        for token in tokens
-        if token.type in {"fence", "code_block"} and token.map
-        for line in range(*token.map)
-    }
+def _missing_end(code: list[Token], source: str) -> str:
+    """Return the line that ends a fence the text leaves open; within a list it ends by itself."""
+    lines = source.split("\n")
+    last = code[-1] if code else None
+    if last is None or last.type != "fence" or last.level or last.map is None:
+        return ""
+    first, end = last.map
+    closed = end - first > 1 and re.fullmatch(
+        rf" {{0,3}}{re.escape(last.markup)}{re.escape(last.markup[0])}*[ \t]*", lines[end - 1]
+    )
+    return "" if closed or any(line.strip() for line in lines[end:]) else f"\n{last.markup}"
 
 
 def _is_harmless(source: str) -> bool:
-    tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(source)
-    kinds = {token.type for token in _all(tokens)}
+    kinds = {token.type for token in _all(_WITH_HTML.parse(source))}
     return kinds.isdisjoint({"html_block", "html_inline", "image"})
 
 

@@ -1,4 +1,5 @@
 import re
+import time
 from dataclasses import replace
 
 import pytest
@@ -23,7 +24,8 @@ from agent_nb.core.messages import Cost, Usage
 from agent_nb.render.blocks import NoticeBlock, ShownTurn, TextBlock, ToolCard, Transcript
 from agent_nb.render.bundle import MAX_BYTES, static_bundle
 from agent_nb.render.growing import GrowingText
-from agent_nb.render.text import tame_markdown
+from agent_nb.render.stream import html_blocks
+from agent_nb.render.text import markdown_of, tame_markdown
 from agent_nb.ui.view import Notice, RunEnded, reduce, start_view
 
 KEY = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789"
@@ -250,3 +252,55 @@ def test_half_a_character_in_unfinished_arguments_is_replaced() -> None:
     for text in static_bundle(Transcript("q\ud800", (ShownTurn(1, (card,)),))).values():
         assert "a.txt" in text
         assert text.encode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Here:\n~~~\ncode",
+        "```python\nx",
+        "````\n```",
+        "~~~",
+        "```\na\n~~~",
+        "- a\n  ~~~\n  code",
+        "> ```\n> a",
+        "```\na\n```\n```",
+    ],
+)
+def test_code_left_open_swallows_nothing_that_follows(text: str) -> None:
+    image = "<img src=x onerror=alert(1)>"
+    card = ToolCard("1", "bash", "done", GrowingText.of(), {}, output=f"~~~\n```\n{image}")
+    shown = Transcript("q", (ShownTurn(1, (TextBlock(GrowingText.of(text)), card)),))
+    html = MarkdownIt("commonmark", {"html": True}).render(static_bundle(shown)["text/markdown"])
+    assert "<details><summary><b>bash</b>" in html
+    assert "<img" not in html
+
+
+def test_code_that_ends_is_left_as_it_is() -> None:
+    for text in ("~~~~\na\n~~~~~ ", "```\n\n  ```", "    indented", "```\na\n```\n\nmore"):
+        assert tame_markdown(text) == text
+
+
+def test_hidden_codes_between_backticks_open_no_way_out_of_a_fence() -> None:
+    text = "`\x1b[0m``\n<script>alert(1)</script>"
+    card = ToolCard("1", "write", "done", GrowingText.of(), {"path": "a", "content": text})
+    shown = Transcript("q", (ShownTurn(1, (card,)),))
+    html = MarkdownIt("commonmark", {"html": True}).render(markdown_of(shown))
+    assert "<script" not in html
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```perl\n" + "m{" * 25_000,
+        ("```perl\n" + "m{" * 4_000 + "\n```\n") * 20,
+        " ".join("`" * size for size in range(1, 600)),
+        "- [ ] a\n" * 20_000,
+    ],
+    ids=["one long code", "much code", "backticks", "tasks"],
+)
+def test_no_text_takes_long_to_draw(text: str) -> None:
+    began = time.process_time()
+    static_bundle(Transcript("q", (ShownTurn(1, (TextBlock(GrowingText.of(text)),)),)))
+    html_blocks(GrowingText.of(text), is_open=False)
+    assert time.process_time() - began < 6  # it was 20 s and more
