@@ -88,7 +88,7 @@ def block_from_wire(data: Mapping[str, Any]) -> ContentBlock:
     kind = _KINDS.get(data.get("type", ""), UnknownContent)
     try:
         block: ContentBlock = from_wire(kind, data)
-    except KeyError:
+    except (KeyError, ValueError):
         rest = {key: value for key, value in data.items() if key != "type"}
         return UnknownContent(str(data.get("type", "")), rest)
     return block

@@ -13,13 +13,16 @@ def loads(data: bytes | str) -> Any:
     """Parse one JSON text; lone surrogate halves written as escapes are kept.
 
     Raises:
-        ValueError: If the text is not JSON.
+        ValueError: If the text is not JSON, or nested too deeply.
     """
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
         text = data if isinstance(data, str) else bytes(data).decode("utf-8", "surrogatepass")
-        return json.loads(text, parse_constant=_refuse_constant)
+        try:
+            return json.loads(text, parse_constant=_refuse_constant)
+        except RecursionError as error:
+            raise ValueError("JSON that is nested too deeply") from error
 
 
 def _refuse_constant(name: str) -> Any:

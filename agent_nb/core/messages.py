@@ -290,7 +290,7 @@ def message_from_wire(data: Mapping[str, Any]) -> Message:
     kind = _ROLES.get(role, UnknownMessage)
     try:
         message: Message = from_wire(kind, data)
-    except (KeyError, AttributeError, TypeError):
+    except (KeyError, ValueError, AttributeError, TypeError):
         rest = {key: value for key, value in data.items() if key != "role"}
         return UnknownMessage(role, rest)
     return message

@@ -5,9 +5,20 @@ A dataclass names its wire keys by its field names (`tool_call_id` is `toolCallI
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, ClassVar, Protocol, TypeVar
+from types import UnionType
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    Protocol,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 Decode = Callable[[Any], Any]
 
@@ -47,6 +58,37 @@ def _decoders(cls: type[Any]) -> dict[str, tuple[str, Decode | None]]:
     }
 
 
+@cache
+def _checks(cls: type[Any]) -> dict[str, Callable[[Any], bool]]:
+    return {name: _check(hint) for name, hint in get_type_hints(cls).items()}
+
+
+def _check(hint: Any) -> Callable[[Any], bool]:
+    """Return what says whether a value may stand where `hint` is declared.
+
+    Texts that a `Literal` does not list pass: a newer pi may know more of them.
+    """
+    origin, args = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return lambda _value: True
+    if origin in {Union, UnionType}:
+        options = [_check(option) for option in args]
+        return lambda value: any(option(value) for option in options)
+    if origin is Literal:
+        return lambda value: isinstance(value, str)
+    if hint in {int, float}:
+        return lambda value: isinstance(value, int | float)
+    kind = origin or hint
+    if kind in {Mapping, Sequence}:
+        part = _check(args[-1])
+        return lambda value: (
+            isinstance(value, kind)
+            and not isinstance(value, str)
+            and all(map(part, value.values() if kind is Mapping else value))
+        )
+    return lambda value: isinstance(value, kind)
+
+
 def to_wire(value: Any) -> Any:
     """Return `value` as plain JSON data; fields that are None are left out."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -67,8 +109,9 @@ def from_wire(cls: type[T], data: Mapping[str, Any]) -> T:
 
     Raises:
         KeyError: If a field without a default is missing.
+        ValueError: If a field has another type than it should.
     """
-    known = _decoders(cls)
+    known, checks = _decoders(cls), _checks(cls)
     values: dict[str, Any] = {}
     extra: dict[str, Any] = {}
     for key, item in data.items():
@@ -77,7 +120,10 @@ def from_wire(cls: type[T], data: Mapping[str, Any]) -> T:
             extra[key] = item
         elif item is not None:
             name, decode = target
-            values[name] = decode(item) if decode else item
+            value = decode(item) if decode else item
+            if not checks[name](value):
+                raise ValueError(f"{cls.__name__}: {key} is a {type(item).__name__}")
+            values[name] = value
     if extra and "extra" in cls.__dataclass_fields__:
         values["extra"] = extra
     try:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from agent_nb.core.content import TextContent, blocks_from_wire
+from agent_nb.core.content import ContentBlock, TextContent, blocks_from_wire
 from agent_nb.core.messages import (
     AssistantMessage,
     BashExecutionMessage,
@@ -114,17 +114,28 @@ def messages_of(entry: Entry) -> list[Message]:
         return [entry.message]
     data = entry.data
     if entry.type == "compaction":
+        tokens = data.get("tokensBefore")
         summary = CompactionSummaryMessage(
-            str(data.get("summary", "")), int(data.get("tokensBefore") or 0)
+            str(data.get("summary", "")), tokens if isinstance(tokens, int) else 0
         )
         system = data.get("systemMessage")
         return [message_from_wire(system), summary] if isinstance(system, dict) else [summary]
     if entry.type == "branch_summary" and data.get("summary"):
         return [BranchSummaryMessage(str(data["summary"]), data.get("fromId"))]
     if entry.type == "custom_message":
-        content = blocks_from_wire(data.get("content") or "")
+        content = _content(data.get("content"))
+        if content is None:
+            return []
         return [CustomMessage(str(data.get("customType", "")), content)]
     return []
+
+
+def _content(data: Any) -> str | tuple[ContentBlock, ...] | None:
+    """Build the content of an entry; None if it is none."""
+    try:
+        return blocks_from_wire(data or "")
+    except (AttributeError, TypeError):
+        return None
 
 
 def _edited(message: Message, edits: Mapping[str, Any], entry_id: str) -> Message | None:
@@ -133,7 +144,9 @@ def _edited(message: Message, edits: Mapping[str, Any], entry_id: str) -> Messag
     replacement = edits[entry_id]
     if replacement is None:
         return None
-    content = blocks_from_wire(replacement.get("content") or "")
+    content = _content(replacement.get("content")) if isinstance(replacement, dict) else None
+    if content is None:
+        return message  # an edit that says nothing changes nothing
     if isinstance(message, AssistantMessage | ToolResultMessage):
         blocks = (TextContent(content),) if isinstance(content, str) else content
         return replace(message, content=blocks)

@@ -58,12 +58,16 @@ def entry_from_wire(line: Mapping[str, Any]) -> Entry:
 
     Raises:
         KeyError: If it has no type or no id.
+        ValueError: If these, or its parent's id, are no texts.
     """
     message = line.get("message")
+    kind, ident, parent = line["type"], line["id"], line.get("parentId")
+    if not (isinstance(kind, str) and isinstance(ident, str) and isinstance(parent, str | None)):
+        raise ValueError("type, id and parentId must be texts")
     return Entry(
-        str(line["type"]),
-        str(line["id"]),
-        line.get("parentId"),
+        kind,
+        ident,
+        parent,
         str(line.get("timestamp", "")),
         {key: value for key, value in line.items() if key not in _BASE},
         message_from_wire(message) if isinstance(message, dict) else None,

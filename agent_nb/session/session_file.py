@@ -13,8 +13,9 @@ from agent_nb.core import json_text
 from agent_nb.core.errors import SessionFileError
 from agent_nb.session.entries import VERSION, Entry, entry_from_wire
 
+_ID = rb'"([ -!#-[\]-~]{1,64})"'
 _HEAD = re.compile(
-    rb'\{"type":"([a-z_]+)","id":"([^"\\]{1,64})","parentId":(?:null|"([^"\\]{1,64})")[,}]'
+    rb'\{"type":"([a-z_]+)","id":' + _ID + rb',"parentId":(?:null|' + _ID + rb")[,}]"
 )
 
 

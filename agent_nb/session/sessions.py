@@ -1,8 +1,12 @@
 """Where session files are, and which is the newest of a directory."""
 
+import hashlib
+import os
 from pathlib import Path
 
 from agent_nb.core import json_text
+
+_NAME_BYTES = 200
 
 
 def session_directory(cwd: Path, agent_dir: Path, named: str | Path | None = None) -> Path:
@@ -16,6 +20,10 @@ def session_directory(cwd: Path, agent_dir: Path, named: str | Path | None = Non
     flat = str(cwd).lstrip("/\\")
     for separator in "/\\:":
         flat = flat.replace(separator, "-")
+    encoded = os.fsencode(flat)
+    if len(encoded) > _NAME_BYTES:  # a file name may have 255
+        digest = hashlib.sha256(encoded).hexdigest()[:16]
+        flat = f"{digest}-{encoded[-_NAME_BYTES // 2 :].decode('utf-8', 'ignore')}"
     return agent_dir / "sessions" / f"--{flat}--"
 
 

@@ -107,7 +107,7 @@ def read_json_object(path: Path) -> dict[str, Any]:
         return {}
     except OSError as error:
         raise ConfigError(f"Cannot read {path}: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path} is not JSON: {error}") from error
     if not isinstance(data, dict):
         raise ConfigError(f"{path} must hold a JSON object, found {type(data).__name__}")

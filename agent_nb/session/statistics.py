@@ -61,7 +61,10 @@ def _usage_of(entry: Entry) -> Usage:
     if isinstance(message, AssistantMessage | ToolResultMessage):
         return message.usage or NO_USAGE
     usage = entry.data.get("usage")
-    return usage_from_wire(usage) if isinstance(usage, dict) else NO_USAGE
+    try:
+        return usage_from_wire(usage) if isinstance(usage, dict) else NO_USAGE
+    except (ValueError, AttributeError):
+        return NO_USAGE
 
 
 def context_tokens(store: SessionStore) -> int | None:

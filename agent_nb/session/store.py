@@ -108,10 +108,11 @@ class SessionStore:
         if line.entry is None:
             try:
                 line.entry = entry_from_wire(json_text.loads(line.raw))
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, AttributeError):
                 self.reports.append(f"The entry {ident} is damaged and was left out.")
                 line.entry = Entry("damaged", ident, line.parent_id, "", {})
-            line.raw = b""
+            else:
+                line.raw = b""
         return line.entry
 
     def branch_ids(self, leaf_id: str | None = None) -> list[str]:
@@ -170,6 +171,11 @@ class SessionStore:
         if not self._on_disk and not isinstance(entry.message, UserMessage | AssistantMessage):
             return
         data = b"".join(waiting.line() for waiting in self._backlog)
+        if self._on_disk and self._is_gone():
+            self.reports.append(f"The session file {self.path} was deleted; it was written anew.")
+            self.close()
+            self._on_disk = self._needs_line_end = False
+            data = b"".join(map(_line_of, self._lines.values())) + data
         if not self._on_disk:
             data = json_text.dumps(self.header) + b"\n" + data
         elif self._needs_line_end:
@@ -178,7 +184,6 @@ class SessionStore:
             self._append_bytes(data)
         except OSError as error:
             self._backlog.pop()
-            self._needs_line_end = self._on_disk  # part of the line may have been written
             raise SessionFileError(
                 f"Cannot write the session file {self.path}: {error.strerror}",
                 path=str(self.path),
@@ -193,6 +198,32 @@ class SessionStore:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
             self._file = os.open(self.path, flags, 0o600)
+        start = os.fstat(self._file).st_size
         view = memoryview(data)
-        while view:
-            view = view[os.write(self._file, view) :]
+        try:
+            while view:
+                view = view[os.write(self._file, view) :]
+        except OSError:
+            self._take_back(start, len(data) - len(view))
+            raise
+
+    def _take_back(self, start: int, count: int) -> None:
+        """Remove what was written of a batch that did not fit, so that it is not there twice."""
+        assert self._file is not None
+        assert self.path is not None
+        if os.fstat(self._file).st_size == start + count:  # nobody else wrote after it
+            os.ftruncate(self._file, start)
+            if start == 0:  # an empty file is no session file
+                self.close()
+                self.path.unlink(missing_ok=True)
+        else:
+            self._needs_line_end = True
+
+    def _is_gone(self) -> bool:
+        if self._file is not None:
+            return os.fstat(self._file).st_nlink == 0
+        return self.path is not None and not self.path.exists()
+
+
+def _line_of(line: IndexedLine) -> bytes:
+    return line.raw + b"\n" if line.raw or line.entry is None else line.entry.line()

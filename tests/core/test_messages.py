@@ -1,11 +1,12 @@
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_nb.core import json_text
-from agent_nb.core.content import ImageContent, TextContent, ToolCall
+from agent_nb.core.content import ImageContent, TextContent, ToolCall, UnknownContent
 from agent_nb.core.messages import (
     AssistantMessage,
     ToolResultMessage,
@@ -117,3 +118,46 @@ def test_halves_of_a_pair_that_come_apart_join() -> None:
     halves = json.loads('"\\ud83d"') + json.loads('"\\ude00"')
     assert json_text.join_surrogates(halves) == "😀"
     assert json_text.drop_surrogates("a" + halves + "\udc00b") == "a😀b"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"role": "user", "content": "x", "timestamp": "t"},
+        {"role": "user", "content": 5},
+        {"role": "user", "content": [1]},
+        {"role": "user", "content": [{"type": []}]},
+        {"role": "assistant", "content": [], "usage": {"input": "x"}},
+        {"role": "assistant", "content": [], "usage": {"cost": 5}},
+        {"role": "assistant", "content": [], "usage": {"cost": {"total": []}}},
+        {"role": "assistant", "content": [], "model": ["m"]},
+        {"role": "assistant", "content": [], "stopReason": 1},
+        {"role": "toolResult", "toolCallId": 5, "toolName": "ls", "content": []},
+        {"role": "bashExecution", "command": None},
+        {"role": "bashExecution", "command": "x", "exitCode": "1"},
+        {"role": "system", "content": "x", "sections": {"a": 5}},
+        {"role": "system", "content": "x", "toolsAdded": [1]},
+        {"role": "branchSummary", "summary": {}},
+    ],
+)
+def test_a_known_field_of_a_wrong_type_makes_the_message_unknown(data: dict[str, object]) -> None:
+    message = message_from_wire(data)
+    assert isinstance(message, UnknownMessage)
+    assert message_to_wire(message) == data
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "text", "text": 5},
+        {"type": "thinking", "thinking": []},
+        {"type": "toolCall", "id": 1, "name": "ls", "arguments": {}},
+        {"type": "toolCall", "id": "1", "name": "ls", "arguments": "x"},
+        {"type": "image", "data": 1, "mimeType": "image/png"},
+    ],
+)
+def test_a_block_with_a_wrong_type_is_kept_and_not_sent(block: dict[str, object]) -> None:
+    message = message_from_wire({"role": "assistant", "content": [block]})
+    assert isinstance(message, AssistantMessage)
+    assert isinstance(message.content[0], UnknownContent)
+    assert message.content[0].raw == block
