@@ -128,9 +128,18 @@ class DrawnView:
         if self._cell.audience == "page" and not (self._was_met or self._cell.is_in_notebook):
             self._cell.show(self._bundle())  # a console has not changed what it showed first
 
+    def abandon(self) -> None:
+        """Show nothing more: drawing failed."""
+        self._has_ended = True
+        self._stop_waiting()
+        self._let_go()
+
     def close(self) -> None:
         """Let go of the widget; a page that still shows it says so."""
         self._feed.close()
+        self._let_go()
+
+    def _let_go(self) -> None:
         if self._widget is not None:
             widget, self._widget = self._widget, None
             for part in (widget.layout, widget):

@@ -1,7 +1,11 @@
-"""A run in a terminal's IPython: the text as it streams, a line for each tool."""
+"""A run in a terminal's IPython: the text as it streams, a line for each tool.
+
+Text is written word by word, without terminal codes and secrets: those must be whole to be known.
+"""
 
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from agent_nb.core.events import (
@@ -10,22 +14,31 @@ from agent_nb.core.events import (
     MessageUpdate,
     SessionEvent,
     TextDelta,
+    TextEnd,
     TextStart,
     ToolExecutionEnd,
     ToolExecutionStart,
 )
 from agent_nb.inspect.runs import RunResult
+from agent_nb.render.inert import without_secrets
 from agent_nb.render.words import words
 
 _ARGUMENTS = 100
+_MAX_HELD = 20_000
+"""Characters held back at most while something is not whole."""
+
+_KEY_END = re.compile(r"-----END [A-Z ]*KEY-----")
+_LAST_GAP = re.compile(r"\s(?=\S*\Z)")
 
 
 class TerminalView:
     """Writes a run as plain text; `write` takes pieces of it."""
 
-    def __init__(self, write: Callable[[str], object]) -> None:
+    def __init__(self, write: Callable[[str], object], secrets: Sequence[str] = ()) -> None:
         self._write = write
+        self._secrets = secrets
         self._at_start = True
+        self._held = ""
 
     def push(self, event: SessionEvent) -> None:
         """Show what an event adds."""
@@ -33,12 +46,14 @@ class TerminalView:
             case MessageUpdate(assistant_message_event=TextStart()):
                 self._line("")
             case MessageUpdate(assistant_message_event=TextDelta(delta=delta)) if delta:
-                self._write(delta)
-                self._at_start = delta.endswith("\n")
+                self._held += delta
+                self._release(_whole(self._held))
+            case MessageUpdate(assistant_message_event=TextEnd()):
+                self._release(len(self._held))
             case MessageEnd():
                 self._line("")
             case ToolExecutionStart(tool_name=name, args=arguments):
-                self._line(f"[{name}] {_short(arguments)}")
+                self._line(f"[{name}] {self._short(arguments)}")
             case ToolExecutionEnd(tool_name=name, result=result, is_error=True):
                 self._line(f"[{name}] error: {result.text.partition(chr(10))[0]}")
             case AutoRetryStart(delay_ms=delay_ms, error_message=error):
@@ -66,12 +81,43 @@ class TerminalView:
         )
         self._line(f"[{' · '.join(parts)}]")
 
+    def abandon(self) -> None:
+        """Write nothing more."""
+
     def _line(self, text: str) -> None:
+        self._release(len(self._held))
         start = "" if self._at_start else "\n"
+        text = self._safe(text)
         self._write(f"{start}{text}\n" if text else start)
         self._at_start = True
 
+    def _release(self, size: int) -> None:
+        """Write that much of the text that is held back."""
+        text, self._held = self._held[:size], self._held[size:]
+        if text:
+            self._write(self._safe(text))
+            self._at_start = text.endswith("\n")
 
-def _short(arguments: Mapping[str, Any]) -> str:
-    text = json.dumps(dict(arguments), ensure_ascii=False, default=str)
-    return text if len(text) <= _ARGUMENTS else text[: _ARGUMENTS - 1] + "…"
+    def _short(self, arguments: Mapping[str, Any]) -> str:
+        safe = {
+            self._safe(key): self._safe(value) if isinstance(value, str) else value
+            for key, value in arguments.items()
+        }
+        text = self._safe(json.dumps(safe, ensure_ascii=False, default=str))
+        return text if len(text) <= _ARGUMENTS else text[: _ARGUMENTS - 1] + "…"
+
+    def _safe(self, text: str) -> str:
+        return without_secrets(text, self._secrets)
+
+
+def _whole(text: str) -> int:
+    """Return how much of a text may be written: no word, code or private key that goes on."""
+    if len(text) > _MAX_HELD:
+        return len(text)
+    key = text.rfind("-----BEGIN")
+    if key >= 0 and not _KEY_END.search(text, key):
+        return key
+    if "\x1b" in text:
+        return text.rfind("\n") + 1
+    gap = _LAST_GAP.search(text)
+    return gap.end() if gap else 0
