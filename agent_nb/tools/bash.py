@@ -16,13 +16,15 @@ from agent_nb.core.tool import Effect, Tool, ToolContext, ToolResult
 from agent_nb.tools.arguments import Arguments
 from agent_nb.tools.children import Child
 from agent_nb.tools.file_writes import encode
-from agent_nb.tools.output_tail import OutputTail
+from agent_nb.tools.output_tail import MOST_FILE_BYTES, OutputTail
 from agent_nb.tools.paths import is_directory
 from agent_nb.tools.process_groups import ProcessGroups
 from agent_nb.tools.truncate import MAX_BYTES, MAX_LINES, format_size
 
 _UPDATE_EVERY_S = 0.1
-_DRAIN_S = 1.0
+_DRAIN_S = (
+    0.2  # with the time a stop takes, less than what an aborted tool has before it is cancelled
+)
 _MOST_TIMEOUT_S = 2_147_483  # pi's, the longest timer of its runtime
 
 
@@ -177,7 +179,9 @@ def _shown(output: OutputTail) -> str:
     truncation = output.truncation
     if not truncation.truncated:
         return truncation.content
-    where = output.full_output_path or "could not be kept"
+    where = f"Full output: {output.full_output_path or 'could not be kept'}"
+    if output.full_output_cut:
+        where = f"The first {format_size(MOST_FILE_BYTES)} of the output: {output.full_output_path}"
     if truncation.last_line_partial:
         size = format_size(output.last_line_bytes)
         part = f"The last {format_size(truncation.output_bytes)} of a line of {size}"
@@ -186,7 +190,7 @@ def _shown(output: OutputTail) -> str:
         part = f"Lines {first}-{truncation.total_lines} of {truncation.total_lines}"
         if truncation.truncated_by == "bytes":
             part += f" ({format_size(MAX_BYTES)} limit)"
-    return f"{truncation.content}\n\n[{part}. Full output: {where}]"
+    return f"{truncation.content}\n\n[{part}. {where}]"
 
 
 def _status(outcome: CommandOutcome, timeout_s: float | None) -> str:

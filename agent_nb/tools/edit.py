@@ -16,7 +16,7 @@ from agent_nb.tools.edit_match import match_edits
 from agent_nb.tools.file_writes import FileLocks, replace_file
 from agent_nb.tools.line_diff import diff_details
 from agent_nb.tools.line_ends import replace_in, to_newlines
-from agent_nb.tools.paths import printable, resolve
+from agent_nb.tools.paths import check_is_file, printable, resolve
 
 _BOM = "\ufeff"
 
@@ -80,6 +80,7 @@ async def edit(locks: FileLocks, arguments: EditArguments, context: ToolContext)
 
 def _edit(path: Path, arguments: EditArguments, context: ToolContext) -> dict[str, Any]:
     try:
+        check_is_file(path, arguments.path)
         # Bytes that are not UTF-8 go through unharmed.
         text = path.read_bytes().decode("utf-8", "surrogateescape")
         mark, body = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)

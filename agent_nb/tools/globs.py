@@ -29,6 +29,8 @@ def glob_regex(pattern: str, *, ignore_case: bool = False) -> re.Pattern[str]:
     """
     if len(pattern) > MOST_CHARS:
         raise ToolError(f"The glob pattern has more than {MOST_CHARS} characters.")
+    if "\0" in pattern:
+        raise ToolError("The glob pattern has a NUL character, which no file name may hold.")
     plain = re.sub("^(?:[.]/)+", "", pattern)
     if plain.endswith("/"):
         plain += "**"

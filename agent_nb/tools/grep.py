@@ -8,11 +8,12 @@ from typing import Any
 
 from pydantic import Field
 
+from agent_nb.core.errors import ToolError
 from agent_nb.core.tool import Effect, Tool, ToolContext, ToolResult
 from agent_nb.tools.arguments import Arguments, Whole
 from agent_nb.tools.globs import file_name_glob, glob_regex
 from agent_nb.tools.listing import listing
-from agent_nb.tools.paths import is_directory, printable, resolve
+from agent_nb.tools.paths import check_is_file, is_directory, printable, resolve
 from agent_nb.tools.search import search
 from agent_nb.tools.search_query import Hit, Query
 from agent_nb.tools.truncate import MAX_BYTES, byte_length, truncate_line
@@ -49,11 +50,16 @@ async def grep(arguments: GrepArguments, context: ToolContext) -> ToolResult:
     """List the lines that match, file by file; files that may not be read unasked are counted.
 
     Raises:
-        ToolError: If the path does not exist, or the pattern or glob is wrong.
+        ToolError: If the path does not exist or is a pipe or device, or the pattern or glob is
+            wrong.
     """
+    if "\0" in arguments.pattern:
+        raise ToolError("The pattern has a NUL character, which no line of text holds.")
     root = resolve(context.cwd, arguments.path)
     looking = asyncio.to_thread(is_directory, root, arguments.path)
     is_file = not await context.signal.guard(looking)
+    if is_file:
+        await context.signal.guard(asyncio.to_thread(_check, root, arguments.path))
     findings = _Findings(max(1, arguments.limit), arguments.context)
     # A file named outright was asked for, whatever its name.
     glob = None if is_file else arguments.glob
@@ -74,6 +80,13 @@ async def grep(arguments: GrepArguments, context: ToolContext) -> ToolResult:
             if findings.complete:
                 break
     return findings.result(wanted.held_back)
+
+
+def _check(path: Path, written: str) -> None:
+    try:
+        check_is_file(path, written)
+    except OSError as error:
+        raise ToolError(f"Cannot read {written}: {error.strerror or error}.") from error
 
 
 def _may_read_all(_path: Path) -> bool:
@@ -151,7 +164,13 @@ class _Findings:
         mark = ":" if is_match else "-"
         text = truncate_line(hit.text, MAX_LINE_CHARS)
         self._cut_lines = self._cut_lines or text != hit.text
-        line = printable(f"{hit.path}{mark}{hit.line}{mark} {text}")
+        place = f"{hit.path}{mark}{hit.line}{mark} "
+        if not hit.line:
+            place, text = (
+                f"{hit.path}{mark} ",
+                "[A line of some megabytes matches; it is not shown.]",
+            )
+        line = printable(place + text)
         self._lines.setdefault(hit.path, []).append(line)
         self._size_bytes += byte_length(line) + 1
         # One line more than can be shown, for the cut to be seen and said.

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 HEAD_BYTES = 4_100
 MAX_SIDE_PX = 2_000
 MAX_BASE64_BYTES = int(4.5 * 1024 * 1024)
+MOST_PIXELS = 64_000_000
+"""Of more, unpacking takes too much memory: about 7 bytes for each."""
+
 _JPEG_QUALITIES = (80, 70, 55, 40)
 _SENT_AS_IS = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
@@ -53,7 +56,7 @@ def load_image(path: Path, mime_type: str) -> LoadedImage | None:
     """Load an image, scaled down or encoded anew if it is too large or of a rare type.
 
     Returns:
-        None if it is damaged, or too large whatever is done.
+        None if it is damaged, has too many pixels, or is too large whatever is done.
     """
     from PIL import Image, ImageOps
 
@@ -65,6 +68,8 @@ def load_image(path: Path, mime_type: str) -> LoadedImage | None:
         Image.DecompressionBombWarning,
     )
     try:
+        if _has_too_many_pixels(path, mime_type):
+            return None
         with Image.open(path) as image:
             if mime_type in _SENT_AS_IS and _is_small(image.size, path.stat().st_size):
                 image.load()
@@ -72,6 +77,17 @@ def load_image(path: Path, mime_type: str) -> LoadedImage | None:
             return _encoded_anew(ImageOps.exif_transpose(image), mime_type)
     except damaged:
         return None
+
+
+def _has_too_many_pixels(path: Path, mime_type: str) -> bool:
+    """Say so by the head of the file; `Image.open` would warn first, for all the process."""
+    from PIL import Image
+
+    Image.init()
+    reader, _accepts = Image.OPEN[mime_type.removeprefix("image/").upper()]
+    with path.open("rb") as file, reader(file, str(path)) as image:
+        width, height = image.size
+        return width * height > MOST_PIXELS
 
 
 def _is_small(size: tuple[int, int], file_bytes: int) -> bool:

@@ -13,6 +13,9 @@ from typing import Any
 
 from agent_nb.tools.truncate import MAX_BYTES, MAX_LINES, Truncation, truncate_tail
 
+MOST_FILE_BYTES = 256 << 20
+"""What is kept of an output in its file; pi keeps all, until the disk is full."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -23,11 +26,14 @@ class OutputTail:
 
     Attributes:
         full_output_path: Where all of it is, byte for byte; None while it is short.
+        full_output_cut: Just its start is there, for it was too long even for a file.
         last_line_bytes: Length of the last line.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most_file_bytes: int = MOST_FILE_BYTES) -> None:
         self.full_output_path: str | None = None
+        self.full_output_cut = False
+        self._room_bytes = most_file_bytes
         self.last_line_bytes = 0
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._tail = bytearray()
@@ -123,11 +129,13 @@ class OutputTail:
 
     def _write(self, data: bytes | bytearray) -> None:
         assert self._file is not None
+        self.full_output_cut = self.full_output_cut or len(data) > self._room_bytes
         try:
-            self._file.write(data)
+            self._file.write(data[: self._room_bytes])
         except OSError as error:
             self._file.close()
             self._give_up(error)
+        self._room_bytes = max(0, self._room_bytes - len(data))
 
     def _give_up(self, error: OSError) -> None:
         """Go on without the file: a full disk must not fail the command."""

@@ -63,6 +63,20 @@ def is_directory(path: Path, written: str) -> bool:
         raise ToolError(f"Cannot look at {written}: {error.strerror or error}.") from error
 
 
+def check_is_file(path: Path, written: str) -> None:
+    """Check that what exists at `path` is a file: reading or writing a pipe may never end.
+
+    Raises:
+        ToolError: If it is something else.
+        OSError: If it does not exist or may not be looked at.
+    """
+    mode = path.stat().st_mode
+    if stat.S_ISDIR(mode):
+        raise ToolError(f"{written} is a directory, not a file.")
+    if not stat.S_ISREG(mode):
+        raise ToolError(f"{written} is a pipe, socket or device, not a file.")
+
+
 def printable(text: str) -> str:
     """Return `text` with bytes of a file name that are not UTF-8 shown as U+FFFD.
 

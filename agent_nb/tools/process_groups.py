@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import secrets
 import shutil
 import signal
 import subprocess
@@ -10,12 +11,15 @@ import sys
 import threading
 import weakref
 from collections.abc import Iterator, Mapping
+from itertools import count
 from pathlib import Path
 
 from agent_nb.tools.children import Child, start_child
 
-_GRACE_S = 0.5
+_GRACE_S = 0.4
+_KILLED_S = 0.1
 _POLL_S = 0.02
+_MARK = "AGENT_NB_COMMAND_ID"
 
 
 class ProcessGroups:
@@ -24,12 +28,16 @@ class ProcessGroups:
     What a command leaves running in the background may stay until `close`, until this object is
     garbage, or until our process ends, in whatever way: a small watcher waits on a pipe that the
     system closes with us, and then ends the groups. (A parent-death signal would not do: it comes
-    when the *thread* that started the child ends, and reaches no grandchildren.) Processes that
-    leave their group (`setsid`) are out of reach.
+    when the *thread* that started the child ends, and reaches no grandchildren.) On Linux even a
+    process that has left its group (`setsid`) is found, by a variable in its environment. It
+    is out of reach elsewhere, and if it has cleared its environment or changed its user.
     """
 
     def __init__(self) -> None:
-        self._watcher = _Watcher()
+        self._id = secrets.token_hex(8)
+        self._count = count()
+        self._marks: dict[Child, bytes] = {}
+        self._watcher = _Watcher(self._id)
         weakref.finalize(self, self._watcher.close)
 
     async def start(
@@ -41,6 +49,8 @@ class ProcessGroups:
             OSError: If it cannot be started.
         """
         argv: tuple[str | bytes, ...] = (shell, "-c", command)
+        mark = f"{self._id}.{next(self._count)}."
+        environment = {**environment, _MARK: mark}
         line = self._watcher.line()
         if line is None:
             child = await start_child(argv, cwd=cwd, environment=environment, merge_errors=True)
@@ -56,24 +66,30 @@ class ProcessGroups:
                 stdin=line,
             )
         self._watcher.watch(child.pid)
+        self._marks[child] = f"{_MARK}={mark}".encode()
         return child
 
     def release(self, child: Child) -> None:
         """Stop following a command; what it left in the background is still watched."""
         child.close()
+        self._marks.pop(child, None)
         if not _is_alive(child.pid):
             self._watcher.drop(child.pid)
 
     async def stop(self, child: Child) -> None:
-        """End the whole group: ask, and after half a second force."""
+        """End all that the command started: ask, and after half a second force."""
         _signal_group(child.pid, signal.SIGTERM)
-        if not await _group_ended(child.pid):
+        _signal_marked(self._marks[child], signal.SIGTERM)
+        if await _group_ended(child.pid, _GRACE_S):
+            _signal_marked(self._marks[child], _KILL)
+        else:
             self.kill(child)
-            await _group_ended(child.pid)
+            await _group_ended(child.pid, _KILLED_S)
 
     def kill(self, child: Child) -> None:
-        """End the whole group at once."""
+        """End all that the command started at once."""
         _signal_group(child.pid, _KILL)
+        _signal_marked(self._marks[child], _KILL)
 
     def close(self) -> None:
         """End all that was left in the background; takes up to half a second if it resists."""
@@ -101,9 +117,25 @@ else:
         return True
 
 
-async def _group_ended(group: int) -> bool:
+def _signal_marked(mark: bytes, number: int) -> None:
+    """Send a signal to whoever has `mark` in its environment, where the system tells."""
+    if sys.platform != "linux":
+        return
+    for file in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):  # not ours, or it has ended meanwhile
+            if mark not in file.read_bytes():
+                continue
+            process = os.pidfd_open(int(file.parent.name))
+            try:
+                if mark in file.read_bytes():  # the number has not become somebody else's
+                    signal.pidfd_send_signal(process, number)
+            finally:
+                os.close(process)
+
+
+async def _group_ended(group: int, within_s: float) -> bool:
     """Wait a short while for a group's last member to go; no event tells of it."""
-    for _attempt in range(int(_GRACE_S / _POLL_S)):
+    for _attempt in range(int(within_s / _POLL_S)):
         if not _is_alive(group):
             return True
         await asyncio.sleep(_POLL_S)
@@ -136,7 +168,12 @@ _ENROL = 'echo "add $$" >&0 && exec "$0" "$@" </dev/null'
 
 _WATCH = r"""
 trap '' HUP INT TERM
-live=' '
+marked() { grep -Fls -- "$mark" /proc/[0-9]*/environ; }
+strike() {
+  for group in $live; do kill -s "$1" -- "-$group"; done
+  for file in $(marked); do file=${file#/proc/}; kill -s "$1" -- "${file%/environ}"; done
+}
+mark=$1 live=' '
 while read -r word group; do
   case $word in
     add) live="$live$group " ;;
@@ -144,22 +181,23 @@ while read -r word group; do
     end) break ;;
   esac
 done
-for group in $live; do kill -s TERM -- "-$group"; done
+strike TERM
 for _ in 1 2 3 4 5; do
   left=
   for group in $live; do kill -s 0 -- "-$group" && left="$left $group"; done
-  [ "$left" ] || exit
   live=$left
+  [ "$left" ] || [ "$(marked)" ] || exit
   sleep 0.1 || sleep 1
 done
-for group in $live; do kill -s KILL -- "-$group"; done
+strike KILL
 """
 
 
 class _Watcher:
     """A shell script that ends the groups it was told of when its input ends."""
 
-    def __init__(self) -> None:
+    def __init__(self, mark: str) -> None:
+        self._mark = mark
         self._live: set[int] = set()
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = os.getpid()
@@ -209,7 +247,7 @@ class _Watcher:
         if self._process is not None:
             self._process.communicate()  # it has ended; this closes our end of its pipe
         self._process = subprocess.Popen(
-            [shell, "-c", _WATCH],
+            [shell, "-c", _WATCH, "sh", f"{_MARK}={self._mark}."],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

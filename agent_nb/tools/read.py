@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import stat
 from pathlib import Path
 
 from pydantic import Field
@@ -12,8 +11,8 @@ from agent_nb.core.errors import ToolError
 from agent_nb.core.tool import Effect, Tool, ToolContext, ToolResult
 from agent_nb.tools.arguments import Arguments, Whole
 from agent_nb.tools.encoding import ENCODING_SAMPLE_BYTES, encoding_note
-from agent_nb.tools.images import HEAD_BYTES, image_type, load_image
-from agent_nb.tools.paths import resolve
+from agent_nb.tools.images import HEAD_BYTES, MOST_PIXELS, image_type, load_image
+from agent_nb.tools.paths import check_is_file, resolve
 from agent_nb.tools.read_lines import Window, read_window
 from agent_nb.tools.truncate import MAX_BYTES, MAX_LINES, format_size
 
@@ -38,7 +37,7 @@ async def read(arguments: ReadArguments, context: ToolContext) -> ToolResult:
 def _read(arguments: ReadArguments, context: ToolContext) -> ToolResult:
     path = resolve(context.cwd, arguments.path)
     try:
-        _check_is_file(path, arguments.path)
+        check_is_file(path, arguments.path)
         with path.open("rb") as file:
             kind = image_type(file.read(HEAD_BYTES))
             if kind is not None:
@@ -57,14 +56,6 @@ def _read(arguments: ReadArguments, context: ToolContext) -> ToolResult:
 
 def _is_strange(text: str) -> bool:
     return "\ufffd" in text or "\0" in text
-
-
-def _check_is_file(path: Path, written: str) -> None:
-    mode = path.stat().st_mode
-    if stat.S_ISDIR(mode):
-        raise ToolError(f"{written} is a directory, not a file.")
-    if not stat.S_ISREG(mode):  # a pipe or device may never end
-        raise ToolError(f"{written} is a pipe, socket or device, not a file.")
 
 
 def _text_result(path: str, first: int, window: Window, encoding: str) -> ToolResult:
@@ -104,7 +95,8 @@ def _image_result(path: Path, mime_type: str, context: ToolContext) -> ToolResul
     if image is None:
         return ToolResult.of(
             f"Image file, {mime_type}.\n"
-            "[Left out: it is damaged, or cannot be made small enough to be sent.]"
+            f"[Left out: it is damaged, has more than {MOST_PIXELS:,} pixels, or cannot be made "
+            "small enough to be sent.]"
         )
     notes = [f"Image file, {image.content.mime_type}.", image.note]
     if not context.sees_images:

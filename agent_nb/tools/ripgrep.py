@@ -2,6 +2,7 @@
 
 import base64
 import os
+import re
 import shutil
 import sysconfig
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
@@ -19,6 +20,7 @@ from agent_nb.tools.search_query import Hit, Query
 
 _MOST_RECORD_BYTES = 4 << 20
 _MOST_CONTEXT_LINES = 1_000_000
+_CUT_MATCH = re.compile(rb'\{"type":"match","data":\{"path":(\{[^}]*?"\})')
 _TREE = ("--no-config", "--no-messages", "--hidden", "--glob=!.git", "--glob=!.ipynb_checkpoints")
 
 
@@ -92,7 +94,7 @@ class Ripgrep:
 
 
 class Splitter:
-    """Cuts chunks into records; one that is longer than some megabytes is left out."""
+    """Cuts chunks into records; of one longer than some megabytes just the start is given."""
 
     def __init__(self, end: bytes, most_bytes: int = _MOST_RECORD_BYTES) -> None:
         self._end = end
@@ -106,7 +108,8 @@ class Splitter:
         if records and self._skipping:
             del records[0]
             self._skipping = False
-        if len(self._rest) > self._most_bytes:
+        if len(self._rest) > self._most_bytes and not self._skipping:
+            records.append(self._rest[: self._most_bytes])
             self._skipping = True
         if self._skipping:
             self._rest = b""
@@ -134,13 +137,22 @@ def _how(query: Query) -> Iterator[str]:
 
 def _hits(records: Sequence[bytes], name: str | None) -> Iterator[Hit]:
     for record in records:
-        event = orjson.loads(record)
+        try:
+            event = orjson.loads(record)
+        except orjson.JSONDecodeError:
+            if cut := _CUT_MATCH.match(record):
+                yield Hit(name or _path(orjson.loads(cut[1])), 0, "", is_match=True)
+            continue
         if event["type"] not in {"match", "context"}:
             continue
         data = event["data"]
-        path = name or _text(data["path"]).replace(os.sep, "/").removeprefix("./")
+        path = name or _path(data["path"])
         line = _text(data["lines"]).removesuffix("\n").removesuffix("\r")
         yield Hit(path, data["line_number"], line, event["type"] == "match")
+
+
+def _path(data: Mapping[str, Any]) -> str:
+    return _text(data).replace(os.sep, "/").removeprefix("./")
 
 
 def _text(data: Mapping[str, Any]) -> str:

@@ -29,7 +29,7 @@ class Hit:
 
     Attributes:
         path: Relative to the root, with `/`; of a root that is a file, its name.
-        line: Counted from 1.
+        line: Counted from 1; 0 of a line of some megabytes, whose number and text are not given.
         text: The line without its end.
         is_match: False for a line around a match.
     """

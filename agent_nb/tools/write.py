@@ -1,6 +1,7 @@
 """The `write` tool: a file's whole content."""
 
 import asyncio
+import contextlib
 from functools import partial
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from agent_nb.core.errors import ToolError
 from agent_nb.core.tool import Effect, Tool, ToolContext, ToolResult
 from agent_nb.tools.arguments import Arguments
 from agent_nb.tools.file_writes import FileLocks, encode, replace_file
-from agent_nb.tools.paths import resolve
+from agent_nb.tools.paths import check_is_file, resolve
 
 
 class WriteArguments(Arguments):
@@ -38,6 +39,8 @@ async def write(locks: FileLocks, arguments: WriteArguments, context: ToolContex
 def _write(path: Path, data: bytes, written: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileNotFoundError):  # then it is to be made
+            check_is_file(path, written)
         replace_file(path, data)
     except OSError as error:
         raise ToolError(f"Cannot write {written}: {error.strerror or error}.") from error

@@ -4,6 +4,7 @@ import time
 from collections.abc import Awaitable, Callable
 from itertools import pairwise
 from pathlib import Path
+from signal import SIGKILL
 from typing import Any
 
 import pytest
@@ -170,6 +171,26 @@ async def test_a_command_that_ignores_the_request_is_killed(call: Call) -> None:
     _result, took_s = await aborted_after_start(call, command)
     assert took_s < 1.5
     assert not running("sleep 60.5")
+
+
+async def test_an_abort_reaches_what_has_left_the_group_and_keeps_its_output(call: Call) -> None:
+    command = "echo early; setsid sh -c 'while :; do echo z; sleep 0.055; done'"
+    result, took_s = await aborted_after_start(call, command)
+    assert result.text.startswith("early\n")
+    assert took_s < 0.9
+    assert not running("sh -c while :; do echo z; sleep 0.055; done")
+
+
+async def test_what_cannot_be_ended_holds_nothing_up(call: Call, tmp_path: Path) -> None:
+    command = (
+        "trap '' TERM; echo early; "
+        f'setsid env -i sh -c \'trap "" TERM; echo $$ > {tmp_path}/pid; '
+        "while :; do echo z; sleep 0.056; done'; while :; do sleep 1; done"
+    )
+    result, took_s = await aborted_after_start(call, command)
+    os.kill(int((tmp_path / "pid").read_text()), SIGKILL)
+    assert result.text.startswith("early\n")
+    assert took_s < 0.9
 
 
 async def test_after_an_abort_nothing_is_started(call: Call, tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ async def test_part_of_a_character_is_no_match(call: Call, tmp_path: Path) -> No
 async def test_what_is_no_file_is_an_error(call: Call) -> None:
     with pytest.raises(ToolError, match=r"Cannot edit none\.py: No such file"):
         await call("edit", path="none.py", edits=[one("a", "b")])
-    with pytest.raises(ToolError, match=r"Cannot edit \.: Is a directory"):
+    with pytest.raises(ToolError, match=r"^\. is a directory, not a file"):
         await call("edit", path=".", edits=[one("a", "b")])
 
 

@@ -67,6 +67,21 @@ def test_memory_stays_bounded() -> None:
     Path(output.full_output_path).unlink()
 
 
+def test_the_file_of_an_endless_output_has_a_limit() -> None:
+    output = OutputTail(most_file_bytes=100_000)
+    for number in range(10_000):
+        output.append(b"%09d\n" % number)
+        assert output.full_output_cut == (number >= 10_000)
+    output.append(b"more\n")
+    output.finish()
+    assert output.full_output_cut
+    assert output.full_output_path is not None
+    path = Path(output.full_output_path)
+    assert path.stat().st_size == 100_000
+    assert output.truncation.content.endswith("000009999\nmore")
+    path.unlink()
+
+
 def test_without_room_for_the_file_the_output_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -58,6 +58,7 @@ def start(*arguments: str) -> subprocess.Popen[str]:
         "trap '' TERM; echo $$; sleep 100; sleep 100",
         "bash -c 'echo $$; sleep 100; true' | cat",
         "bash -c 'sleep 100' >/dev/null 2>&1 & echo $!",
+        "setsid sh -c 'echo $$; exec sleep 100 >/dev/null 2>&1' &",
     ],
 )
 def test_a_killed_kernel_leaves_no_child(number: int, command: str) -> None:
@@ -79,9 +80,9 @@ def test_a_kernel_that_ends_takes_the_background_with_it() -> None:
         assert ends(pid)
 
 
-async def background(groups: ProcessGroups, tmp_path: Path) -> int:
+async def background(groups: ProcessGroups, tmp_path: Path, command: str = "") -> int:
     """Start something that stays, and return its process id."""
-    command = f"sleep 100 >/dev/null 2>&1 & echo $! > {tmp_path}/pid"
+    command = command or f"sleep 100 >/dev/null 2>&1 & echo $! > {tmp_path}/pid"
     child = await groups.start(
         "/bin/sh", command.encode(), cwd=tmp_path, environment=dict(os.environ)
     )
@@ -98,6 +99,18 @@ async def test_when_the_groups_are_garbage_their_processes_end(tmp_path: Path) -
     del groups
     gc.collect()
     assert ends(pid)
+
+
+async def test_what_has_left_its_group_lives_until_close(tmp_path: Path) -> None:
+    groups, others = ProcessGroups(), ProcessGroups()
+    leaving = "setsid sh -c 'echo $$ > pid; exec sleep 100' >/dev/null 2>&1 &"
+    pid = await background(groups, tmp_path, f"{leaving} until [ -s pid ]; do sleep 0.01; done")
+    assert os.getpgid(pid) == pid
+    other = await background(others, tmp_path)
+    groups.close()
+    assert ends(pid)
+    assert not is_gone(other)
+    others.close()
 
 
 async def test_a_watcher_that_was_ended_is_replaced(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 import base64
 import os
+import zlib
 from collections.abc import Awaitable, Callable
 from io import BytesIO
 from pathlib import Path
@@ -13,6 +14,7 @@ from agent_nb.core.abort import Aborted, AbortSignal
 from agent_nb.core.content import ImageContent
 from agent_nb.core.errors import ToolError
 from agent_nb.core.tool import ToolResult
+from agent_nb.tools.images import load_image
 from agent_nb.tools.read_lines import COUNT_AHEAD_BYTES, read_window
 
 Call = Callable[..., Awaitable[ToolResult]]
@@ -243,3 +245,25 @@ async def test_an_image_is_kept_for_a_model_that_takes_none(call: Call, tmp_path
     result = await call("read", path="a.png", with_={"sees_images": False})
     assert "takes no images" in result.text
     assert [block.type for block in result.content] == ["text", "image"]
+
+
+def png_head(width: int, height: int) -> bytes:
+    """A PNG that says to be large; nobody should get so far as to see that it is cut off."""
+    head = b"IHDR" + width.to_bytes(4) + height.to_bytes(4) + b"\x08\x00\x00\x00\x00"
+    data = b"IDAT" + zlib.compress(bytes(1_000))
+    chunks = ((len(c) - 4).to_bytes(4) + c + zlib.crc32(c).to_bytes(4) for c in (head, data))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+
+
+@pytest.mark.parametrize("side", [8_001, 13_300, 60_000])
+async def test_an_image_of_too_many_pixels_is_never_unpacked(
+    call: Call, tmp_path: Path, side: int
+) -> None:
+    (tmp_path / "bomb.png").write_bytes(png_head(side, side))
+    result = await call("read", path="bomb.png")  # without a warning either
+    assert "has more than 64,000,000 pixels" in result.text
+    for kind in ("JPEG", "GIF", "WEBP", "BMP"):
+        with Image.new("L", (9, 7)) as image:
+            image.save(tmp_path / f"small.{kind}", kind)
+        assert (await call("read", path=f"small.{kind}")).text.startswith("Image file")
+        assert load_image(tmp_path / f"small.{kind}", f"image/{kind.lower()}") is not None

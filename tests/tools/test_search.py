@@ -132,9 +132,33 @@ async def test_grep_cuts_long_lines_and_long_output(call: Call, tmp_path: Path) 
     assert len(result.text.encode()) < 52_000
 
 
-async def test_a_gigantic_line_is_passed_over(call: Call, tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("needle " * 1_000_000 + "\nneedle\n")
-    assert (await call("grep", pattern="needle")).text == "a.txt:2: needle"
+@pytest.mark.parametrize("path", [".", "ä b.txt"])
+async def test_a_gigantic_line_is_said_to_match(call: Call, tmp_path: Path, path: str) -> None:
+    (tmp_path / "ä b.txt").write_text("needle " * 1_000_000 + "\nneedle\n")
+    assert (await call("grep", pattern="needle", path=path)).text == (
+        "ä b.txt: [A line of some megabytes matches; it is not shown.]\nä b.txt:2: needle"
+    )
+    assert (await call("grep", pattern="other", path=path)).text == "No line matches."
+
+
+async def test_a_pipe_or_device_is_not_searched(call: Call, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in ("pipe", "/dev/zero"):
+        with pytest.raises(ToolError, match="is a pipe, socket or device"):
+            await call("grep", pattern="x", path=path)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("grep", {"pattern": "a\0b"}),
+        ("grep", {"pattern": "a", "glob": "a\0b"}),
+        ("find", {"pattern": "a\0b"}),
+    ],
+)
+async def test_no_pattern_may_hold_a_nul(call: Call, name: str, arguments: dict[str, str]) -> None:
+    with pytest.raises(ToolError, match="NUL character"):
+        await call(name, **arguments)
 
 
 async def test_files_with_secrets_are_held_back_unless_named(call: Call, tree: Path) -> None:
@@ -356,7 +380,8 @@ def test_records_come_whole_however_the_chunks_are_cut(
     assert out == records
 
 
-def test_a_record_beyond_the_limit_is_left_out() -> None:
+def test_a_record_beyond_the_limit_is_cut() -> None:
     splitter = Splitter(b"\n", most_bytes=10)
     chunks = [b"one\ntoo", b" long to", b" keep it", b" all\ntwo\n", b"three\n"]
-    assert [splitter.feed(chunk) for chunk in chunks] == [[b"one"], [], [], [b"two"], [b"three"]]
+    fed = [splitter.feed(chunk) for chunk in chunks]
+    assert fed == [[b"one"], [b"too long t"], [], [b"two"], [b"three"]]

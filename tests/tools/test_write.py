@@ -1,4 +1,5 @@
 import asyncio
+import os
 import stat
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -72,13 +73,25 @@ async def test_what_cannot_be_written_is_an_error_and_leaves_nothing(
     call: Call, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("old")
-    with pytest.raises(ToolError, match=r"Cannot write \.: Is a directory"):
+    with pytest.raises(ToolError, match=r"^\. is a directory, not a file"):
         await call("write", path=".", content="x")
     with pytest.raises(ToolError, match="Cannot write file/x: "):
         await call("write", path="file/x", content="x")
     with pytest.raises(ToolError, match="File name too long"):
         await call("write", path="n" * 300, content="x")
     assert names(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize("path", ["pipe", "link", "/dev/full"])
+async def test_a_pipe_or_device_is_neither_written_nor_edited(
+    call: Call, tmp_path: Path, path: str
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    with pytest.raises(ToolError, match="is a pipe, socket or device"):
+        await call("write", path=path, content="x")
+    with pytest.raises(ToolError, match="is a pipe, socket or device"):
+        await call("edit", path=path, edits=[{"oldText": "a", "newText": "b"}])
 
 
 async def test_a_failed_move_leaves_no_temporary_file(tmp_path: Path) -> None:
