@@ -41,7 +41,7 @@ _ANNOUNCED: frozenset[Phase] = ENDED | {"running", "retrying", "stopping"}
 _GROWING = frozenset({"args", "out"})
 _PAGE_WORDS = (
     *("view.label", "question", "turn.now", "page.stop", "page.stopping", "page.copy"),
-    *("page.copied", "page.loading", "time.ms", "time.s", "time.min"),
+    *("page.copied", "page.loading", "page.lost", "time.ms", "time.s", "time.min"),
 )
 
 

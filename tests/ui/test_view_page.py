@@ -42,9 +42,13 @@ async ({ code, snapshot, answers }) => {
   window.answers = answers;
   window.deliver = (message) => { for (const listen of window.listeners) listen(message); };
   const model = {
-    on: (_name, listen) => window.listeners.add(listen),
+    on: (name, listen) => {
+      if (name === "msg:custom") window.listeners.add(listen);
+      else window.livened = listen;
+    },
     off: (_name, listen) => window.listeners.delete(listen),
     send: (message) => {
+      if (window.isGone) throw new Error("Cannot send");
       window.sent.push(message);
       if (message.kind === "hello" && window.answers-- > 0) {
         setTimeout(() => window.deliver(structuredClone(window.snapshot)), 0);
@@ -378,3 +382,21 @@ def reduce_all(state: ViewState, events: Iterable[ViewEvent]) -> ViewState:
     for event in events:
         state = reduce(state, event)
     return state
+
+
+@pytest.mark.parametrize("notice", ["livened()", "document.querySelector('.agn-stop').click()"])
+def test_a_run_whose_kernel_was_restarted_is_said_to_be_lost(view: Page, notice: str) -> None:
+    view.page.evaluate("() => { window.isGone = true; }")
+    view.page.evaluate(notice)
+    assert view.text(".agn-state") == "The kernel was restarted; this run is lost"
+    assert not view.page.locator(".agn-stop").is_visible()
+    stood = view.text(".agn-time")
+    view.page.evaluate("() => new Promise((done) => setTimeout(done, 250))")
+    assert view.text(".agn-time") == stood
+
+
+def test_a_kernel_that_is_back_is_asked_and_nothing_is_lost(view: Page) -> None:
+    view.page.evaluate("window.livened()")
+    assert len(view.sent("hello")) == 2
+    view.tell(*usual())
+    assert view.text(".agn-state") == "Done"

@@ -229,6 +229,8 @@ class View {
     this.build(container);
     this.receive = (message) => this.onMessage(message);
     model.on("msg:custom", this.receive);
+    this.askAgain = () => this.hello();
+    model.on("comm_live_update", this.askAgain); // of a kernel that is gone, or is back
     this.ticker = setInterval(() => this.tick(), TICK_MS);
     this.hello();
   }
@@ -276,16 +278,38 @@ class View {
     clearTimeout(this.helloTimer);
     clearTimeout(this.stopTimer);
     this.model.off("msg:custom", this.receive);
+    this.model.off("comm_live_update", this.askAgain);
     window.removeEventListener("keydown", this.keydown, { capture: true });
     this.root.remove();
   }
 
   /* -- to the kernel -- */
 
+  /** Send a message; where there is no kernel any more to take it, say so. Returns whether. */
+  tell(message) {
+    try {
+      this.model.send(message);
+      return true;
+    } catch {
+      this.lose();
+      return false;
+    }
+  }
+
+  /** Show that the kernel was restarted: nothing more will come. */
+  lose() {
+    clearTimeout(this.helloTimer);
+    clearTimeout(this.stopTimer);
+    if (!this.head.live) return;
+    const state = this.words["page.lost"] ?? "The kernel was restarted";
+    const head = { ...this.head, phase: "error", live: false, state, elapsed: this.elapsed() };
+    this.drawParts({ head, say: state });
+  }
+
   /** Ask for a snapshot, again and again until one comes. */
   hello() {
     this.waiting = true;
-    this.model.send({ kind: "hello", seq: this.seq });
+    if (!this.tell({ kind: "hello", seq: this.seq })) return;
     clearTimeout(this.helloTimer);
     this.helloTimer = setTimeout(() => this.hello(), HELLO_AGAIN_MS);
   }
@@ -294,7 +318,7 @@ class View {
   stop() {
     if (!this.head.live || this.head.phase === "stopping") return;
     this.stopId ??= crypto.randomUUID?.() ?? String(Math.random());
-    this.model.send({ kind: "stop", id: this.stopId });
+    if (!this.tell({ kind: "stop", id: this.stopId })) return;
     clearTimeout(this.stopTimer);
     this.stopTimer = setTimeout(() => this.stop(), STOP_AGAIN_MS);
     this.drawHead();
@@ -321,7 +345,7 @@ class View {
     const known = message.seq <= this.seq;
     this.waiting = false;
     if (!known) this.draw(message);
-    this.model.send({ kind: "ack", seq: this.seq });
+    this.tell({ kind: "ack", seq: this.seq });
   }
 
   onPatch(message) {
@@ -333,7 +357,7 @@ class View {
     this.seq = message.seq;
     for (const change of message.turns ?? []) this.changeTurn(change);
     this.drawParts(message);
-    if (message.head && !message.head.live) this.model.send({ kind: "ack", seq: this.seq });
+    if (message.head && !message.head.live) this.tell({ kind: "ack", seq: this.seq });
   }
 
   draw(snapshot) {
