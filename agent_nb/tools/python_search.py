@@ -1,4 +1,8 @@
-"""Searching without ripgrep: slower, and with Python's regular expressions."""
+"""Searching without ripgrep: slower, and with Python's regular expressions.
+
+Those can backtrack for ever, and hold the interpreter while they do: a pattern such as `(a+)+$`
+stops everything until the kernel is restarted. ripgrep's cannot.
+"""
 
 import asyncio
 import os
