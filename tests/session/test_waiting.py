@@ -3,6 +3,8 @@ import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+import pytest
+
 from agent_nb.providers.scripted import SCRIPTED_MODEL, ScriptedProvider, says
 from agent_nb.session.create import create_session
 from agent_nb.session.session import AgentSession
@@ -11,8 +13,10 @@ MakeSession = Callable[..., Awaitable[AgentSession]]
 
 
 async def test_below_a_running_loop_it_waits_and_other_tasks_go_on(
-    make_session: MakeSession,
+    make_session: MakeSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # to nest a loop replaces this for the whole process, by one that leaves its loop open
+    monkeypatch.setattr(asyncio, "run", asyncio.run)
     session = await make_session(says("a b c", chunk=1, delay_s=0.001), says("again"))
     ticks = 0
 
