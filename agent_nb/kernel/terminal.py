@@ -20,6 +20,7 @@ from agent_nb.core.events import (
     ToolExecutionStart,
 )
 from agent_nb.inspect.runs import RunResult
+from agent_nb.render.fit import masked_values
 from agent_nb.render.inert import without_secrets
 from agent_nb.render.words import words
 
@@ -99,11 +100,8 @@ class TerminalView:
             self._at_start = text.endswith("\n")
 
     def _short(self, arguments: Mapping[str, Any]) -> str:
-        safe = {
-            self._safe(key): self._safe(value) if isinstance(value, str) else value
-            for key, value in arguments.items()
-        }
-        text = self._safe(json.dumps(safe, ensure_ascii=False, default=str))
+        safe = masked_values(arguments, self._secrets)  # before JSON escapes what is in a key
+        text = json.dumps(safe, ensure_ascii=False, default=str)
         return text if len(text) <= _ARGUMENTS else text[: _ARGUMENTS - 1] + "…"
 
     def _safe(self, text: str) -> str:

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from html import escape
 
 from agent_nb.render.blocks import Transcript
-from agent_nb.render.fit import Limits, fitted, masked
+from agent_nb.render.fit import Limits, cut, fitted, masked
 from agent_nb.render.html import html_of
-from agent_nb.render.inert import clip
 from agent_nb.render.text import markdown_of, plain_of
 from agent_nb.render.words import words
 
@@ -37,7 +36,7 @@ def static_bundle(transcript: Transcript, *, secrets: Sequence[str] = ()) -> dic
         }
         if _size(bundle) <= MAX_BYTES:
             return bundle
-    plain = clip(bundle["text/plain"], MAX_BYTES // 40)[0]
+    plain = cut(bundle["text/plain"], MAX_BYTES // 40, say)
     return {
         "text/html": f"<pre>{escape(plain)}</pre>",
         "text/markdown": f"<pre>{escape(plain)}</pre>",

@@ -67,6 +67,11 @@ def masked_card(card: ToolCard, secrets: Sequence[str]) -> ToolCard:
     return _changed_card(card, lambda text: without_secrets(text, secrets))
 
 
+def masked_values(values: Mapping[str, Any], secrets: Sequence[str]) -> dict[str, Any]:
+    """Return a call's arguments inert and without secrets, however deep they stand."""
+    return dict(_values(values, lambda text: without_secrets(text, secrets)))
+
+
 def _changed_card(card: ToolCard, change: Callable[[str], str]) -> ToolCard:
     return replace(
         card,

@@ -50,7 +50,7 @@ def test_terminal_codes_and_keys_are_not_written(text: str, shown: str) -> None:
 
 
 def test_calls_and_their_errors_are_written_safely() -> None:
-    arguments = {"command": f"{'y' * 80} {KEY}", "x": "hunter2\x1b[1mhunter2xyz"}
+    arguments = {"command": f"{'y' * 80} {KEY}", "x": ["hunter2\x1b[1mhunter2xyz"]}
     output = written(asked("hi"), answered(), ran("1", "bash", arguments, "\x1b[2Jno"))
     assert "[bash]" in output
     assert "hunter" not in output
