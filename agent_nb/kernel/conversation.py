@@ -129,8 +129,7 @@ class Conversation:
             result = await self._run(session, question, cell)
         finally:
             self._is_answering = False
-        if question.shown != "nothing":
-            self._runtime.drawn.note(cell.cell, result)
+        self._runtime.drawn.note(cell.cell, result)
         return _unless_failed(result)
 
     async def _run(
