@@ -39,7 +39,7 @@ def load(shell: Any) -> None:
     shell.input_transformers_cleanup.insert(0, AgentSyntax(shell))
     shell.register_magics(AgentMagics(shell))
     shell.Completer.custom_matchers.append(matcher)
-    show_results_well(shell, RUNTIME.drawn)
+    show_results_well(shell, RUNTIME.drawn, RUNTIME.secrets)
 
 
 def unload(shell: Any) -> None:

@@ -101,6 +101,11 @@ class NotebookSession:
         return s.state if (s := self._session) else None
 
     @property
+    def secrets(self) -> tuple[str, ...]:
+        """Keys the session knows of, which must not be shown."""
+        return s.secrets if (s := self._session) else ()
+
+    @property
     def choice(self) -> "ModelChoice | None":
         """Which model answers, why, and where the text goes; None before it is first used."""
         return s.choice if (s := self._session) else None
@@ -138,7 +143,7 @@ class NotebookSession:
         """Show a run again, in the form that a notebook keeps; the last one if none is named."""
         if not self.runs:
             raise AgentUsageError("There is no run to show yet. Ask something first.")
-        display(picture_of(self.runs[run]), raw=True)  # type: ignore[no-untyped-call]
+        display(picture_of(self.runs[run], self.secrets), raw=True)  # type: ignore[no-untyped-call]
 
     def _repr_markdown_(self) -> str:
         return self.describe()
@@ -269,7 +274,7 @@ def session(name: str = DEFAULT_NAME, *, directory: str | Path | None = None) ->
             )
         found = RUNTIME.sessions[name] = found or NotebookSession(name, where, runtime=RUNTIME)
     if shell:
-        show_results_well(shell, RUNTIME.drawn)
+        show_results_well(shell, RUNTIME.drawn, RUNTIME.secrets)
     return found
 
 

@@ -1,7 +1,7 @@
 """How results are shown as a cell's value: as a picture, and once."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from agent_nb.core.secrets import secret_values
@@ -14,8 +14,11 @@ _RESULT = ("agent_nb.inspect.runs", "RunResult")
 _HANDLE = ("agent_nb.kernel.handle", "Handle")
 
 
-def picture_of(result: RunResult) -> dict[str, str]:
-    """Return a run as a MIME bundle that needs no kernel, as its view leaves it in a notebook."""
+def picture_of(result: RunResult, secrets: Iterable[str] = ()) -> dict[str, str]:
+    """Return a run as a MIME bundle that needs no kernel, as its view leaves it in a notebook.
+
+    Keys of the environment and `secrets` are masked in it.
+    """
     from agent_nb.render.bundle import static_bundle
     from agent_nb.render.history import transcript_of
 
@@ -28,7 +31,7 @@ def picture_of(result: RunResult) -> dict[str, str]:
         language=language_of(os.environ),
         error=result.error or "",
     )
-    return static_bundle(transcript, secrets=secret_values(os.environ))
+    return static_bundle(transcript, secrets=secret_values(os.environ, secrets))
 
 
 def model_note(key: str) -> str:
@@ -48,9 +51,10 @@ def language_of(environment: Mapping[str, str]) -> str:
     return "en"
 
 
-def show_results_well(shell: Any, drawn: Drawn) -> None:
+def show_results_well(shell: Any, drawn: Drawn, secrets: Callable[[], Iterable[str]]) -> None:
     """Have a kernel show results as pictures, but not where their view stands already.
 
+    `secrets` gives what must not be shown, each time one is.
     Such a value still becomes `_` and `Out[n]`, and is shown in any later cell. A terminal shows
     it at once, since its `Out[n]: ` would be there anyway. Safe to repeat.
     """
@@ -61,10 +65,14 @@ def show_results_well(shell: Any, drawn: Drawn) -> None:
         if not drawn.includes(shell.execution_count, value):
             raise NotImplementedError  # IPython's way to say: not here, go on to the next formatter
 
+    def picture(result: RunResult, **_options: object) -> dict[str, str]:
+        """Draw a result; its `text/plain` stays the repr, which is short."""
+        return {**picture_of(result, secrets()), "text/plain": repr(result)}
+
     formatter = shell.display_formatter
     formatter.ipython_display_formatter.for_type_by_name(*_RESULT, pass_over)
     formatter.ipython_display_formatter.for_type_by_name(*_HANDLE, pass_over)
-    formatter.mimebundle_formatter.for_type_by_name(*_RESULT, _picture)
+    formatter.mimebundle_formatter.for_type_by_name(*_RESULT, picture)
 
 
 def show_results_plainly(shell: Any) -> None:
@@ -74,8 +82,3 @@ def show_results_plainly(shell: Any) -> None:
         for name in (_RESULT, _HANDLE):
             while formatter.pop(".".join(name), None):
                 pass  # IPython keeps a type by name and, once it was met, by itself
-
-
-def _picture(result: RunResult, **_options: object) -> dict[str, str]:
-    """Draw a result; its `text/plain` stays the repr, which is short."""
-    return {**picture_of(result), "text/plain": repr(result)}

@@ -107,6 +107,10 @@ class Runtime:
             atexit.register(self.close)
         return self._thread
 
+    def secrets(self) -> set[str]:
+        """Return the keys that any session knows of: a result does not say whose it is."""
+        return {key for session in self.sessions.values() for key in session.secrets}
+
     def say_once(self, topic: str) -> bool:
         """Say whether `topic` has not been said before, and note that it is now."""
         if topic in self.said:

@@ -99,3 +99,13 @@ def test_nothing_of_a_key_is_in_any_file(kernel: Kernel, tmp_path_factory: objec
     files = [path for path in (home / "agent").rglob("*") if path.is_file()]
     holding = [path.name for path in files if "not-a-real-key" in path.read_text("utf-8", "ignore")]
     assert holding == ["models.json"]
+
+
+def test_a_key_of_models_json_is_masked_in_results_shown_again(kernel: Kernel) -> None:
+    kernel.run("open('leak.txt', 'w').write('the key is not-a-real-key-at-all')")
+    kernel.run("r = %agent --quiet --model demo/reader show line 1 of leak.txt")
+    assert "not-a-real-key-at-all" in kernel.run("print(r.text)").text
+    for code in ("r", "import agent_nb\nagent_nb.session().show()"):
+        shown = str(kernel.run(code).messages)
+        assert "the key is" in shown
+        assert "not-a-real-key-at-all" not in shown
